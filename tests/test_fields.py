@@ -5,7 +5,9 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from conversations.engines.fields import CONSOLIDATION, CONVERSATION, MESSAGE, REPLAY
+from conversations.engines.fields.consolidation import CONSOLIDATION
+from conversations.engines.fields.conversations import CONVERSATION, MESSAGE
+from conversations.engines.fields.replays import REPLAY
 from curation.engines.fields.bundles import BUNDLE, TRUSTED_KEY
 from curation.engines.fields.handoffs import HANDOFF, HandoffFields
 from curation.engines.fields.quarantines import QUARANTINE

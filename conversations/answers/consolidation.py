@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers as s
 
 from conversations.engines.consolidation.report import ConsolidationReport
-from conversations.engines.fields import CONSOLIDATION
+from conversations.engines.fields.consolidation import CONSOLIDATION
 from memory.answers import declared_serializers as d
 from memory.answers.rendering import build_renderer
 from memory.engines.fields.base import Use

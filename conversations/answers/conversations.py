@@ -8,7 +8,7 @@ from rest_framework import serializers as s
 
 from conversations.engines.cherry_pick import Pick
 from conversations.engines.compaction import CompactConversation
-from conversations.engines.fields import CONVERSATION, MESSAGE
+from conversations.engines.fields.conversations import CONVERSATION, MESSAGE
 from conversations.engines.messages import may_read_thinking
 from conversations.engines.statistics import ThreadStats
 from conversations.models import Compaction, Conversation, Message

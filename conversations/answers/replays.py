@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers as s
 
-from conversations.engines.fields import REPLAY
+from conversations.engines.fields.replays import REPLAY
 from conversations.engines.replays.batches import BatchReport
 from conversations.models import Replay, ReplayBatch
 from memory.answers.declared_serializers import AnswerShape, declare_fields

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.answers import conversations as shapes
-from conversations.engines.fields import CONVERSATION, MESSAGE
+from conversations.engines.fields.conversations import CONVERSATION, MESSAGE
 from conversations.engines.import_export.document import (
     FORMAT,
     MAX_MESSAGES,

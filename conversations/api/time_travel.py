@@ -5,7 +5,7 @@ from typing import Any
 
 from conversations.answers import conversations as shapes
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
-from conversations.engines.fields import CONVERSATION_FILTERS, MESSAGE_FILTERS
+from conversations.engines.fields.conversations import CONVERSATION_FILTERS, MESSAGE_FILTERS
 from conversations.engines.messages import MessageEngine
 from memory.actors import Actor
 from memory.api.time_travel import READERS, Reader, Render, render_with_branch

@@ -10,7 +10,14 @@ from conversations.engines.conversations import (
     get_visible,
     open_conversation,
 )
-from conversations.engines.fields import MAX_MESSAGES, PICK_TITLE, PICKED, TARGET, TARGET_BRANCH, WITH_FACTS
+from conversations.engines.fields.conversations import (
+    MAX_MESSAGES,
+    PICK_TITLE,
+    PICKED,
+    TARGET,
+    TARGET_BRANCH,
+    WITH_FACTS,
+)
 from conversations.engines.messages import MessageEngine
 from conversations.engines.threads import load_thread
 from conversations.models import Conversation, Message

@@ -6,7 +6,12 @@ from uuid import UUID
 
 from django.db.models import Count, Sum
 
-from conversations.engines.fields import CONVERSATION, CONVERSATION_FILTERS, FORK_POINT, MEMORY_BRANCH
+from conversations.engines.fields.conversations import (
+    CONVERSATION,
+    CONVERSATION_FILTERS,
+    FORK_POINT,
+    MEMORY_BRANCH,
+)
 from conversations.engines.forks import branch_at_point, find_point
 from conversations.engines.threads import count_segments, load_threads
 from conversations.models import Conversation, Message

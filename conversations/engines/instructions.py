@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Instructions
 from memory.actors import Actor
@@ -60,12 +61,18 @@ PRESET = Field(
     "preset",
     Choice([(name, name) for name in (*sorted(load_presets()), Preset.OWN.value)], (Preset.OWN.value,)),
     null=True,
+    label=_("What the project is for"),
+    form_help=_("Another one brings its words and categories."),
+    form_choices=Preset.choices,
     option=Option(f"text and categories for {', '.join(load_presets())}", checked=True),
 )
 TEXT = Field(
     "text",
     Text(MAX_TEXT_LENGTH),
     null=True,
+    label=_("What is to be remembered"),
+    form_help=_("For a language model, where one is set; rules find the same whatever stands here."),
+    form_rows=6,
     option=Option("what a language model is told to note; - reads it from standard input"),
 )
 CATEGORIES = Field(
@@ -73,6 +80,8 @@ CATEGORIES = Field(
     ListOf(Pattern(50, regex="^[A-Za-z][A-Za-z0-9_ -]*$"), 1, MAX_CATEGORIES),
     "Each a word or a few, of any script.",
     null=True,
+    label=_("Categories"),
+    form_help=_("Separated by commas."),
     option=Option("one of all categories in which it is noted; several times", "--category", "TEXT"),
 )
 

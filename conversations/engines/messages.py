@@ -9,7 +9,13 @@ from uuid import UUID
 import numpy as np
 
 from conversations.engines.conversations import get_visible, open_conversation
-from conversations.engines.fields import MAX_MESSAGES, MESSAGE, MESSAGE_FILTERS, MESSAGES, ROLE_FILTER
+from conversations.engines.fields.conversations import (
+    MAX_MESSAGES,
+    MESSAGE,
+    MESSAGE_FILTERS,
+    MESSAGES,
+    ROLE_FILTER,
+)
 from conversations.engines.forks import find_shared_number
 from conversations.engines.neighbours import neighbours
 from conversations.engines.threads import Position, Thread, load_thread

@@ -3,7 +3,7 @@
 from conversations.answers import consolidation as shapes
 from conversations.engines.consolidation.engine import ConsolidationEngine
 from conversations.engines.consolidation.report import ConsolidationReport
-from conversations.engines.fields import CONSOLIDATION, CONSOLIDATION_FILTERS
+from conversations.engines.fields.consolidation import CONSOLIDATION, CONSOLIDATION_FILTERS
 from conversations.engines.orders import RUNS as ORDER
 from conversations.models import ConsolidationRun
 from memory.engines.fields.base import Use

@@ -7,7 +7,13 @@ from conversations.answers import conversations as shapes
 from conversations.engines.cherry_pick import ConversationCherryPick
 from conversations.engines.compaction import CompactionEngine
 from conversations.engines.conversations import ConversationEngine
-from conversations.engines.fields import CONVERSATION, CONVERSATION_FILTERS, MESSAGE, REPLAY, ROLE_FILTER
+from conversations.engines.fields.conversations import (
+    CONVERSATION,
+    CONVERSATION_FILTERS,
+    MESSAGE,
+    ROLE_FILTER,
+)
+from conversations.engines.fields.replays import REPLAY
 from conversations.engines.messages import MessageEngine
 from conversations.engines.replays.engine import ReplayEngine
 from conversations.engines.semantic_diff.engine import SemanticDiffEngine

@@ -1,7 +1,7 @@
 """What may be done with messages beside those of one conversation."""
 
 from conversations.answers import conversations as shapes
-from conversations.engines.fields import MESSAGE_FILTERS
+from conversations.engines.fields.conversations import MESSAGE_FILTERS
 from conversations.engines.messages import MessageEngine
 from conversations.models import Message
 from conversations.operations.conversations import MESSAGE_ROW

@@ -3,7 +3,7 @@
 from typing import Any
 
 from conversations.answers import replays as shapes
-from conversations.engines.fields import REPLAY
+from conversations.engines.fields.replays import REPLAY
 from conversations.engines.orders import REPLAY_BATCHES as ORDER
 from conversations.engines.replays.batches import ReplayBatchEngine
 from conversations.models import ReplayBatch

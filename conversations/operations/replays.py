@@ -1,7 +1,7 @@
 """What may be done with replays; one is made of its conversation."""
 
 from conversations.answers import replays as shapes
-from conversations.engines.fields import REPLAY, REPLAY_FILTERS
+from conversations.engines.fields.replays import REPLAY, REPLAY_FILTERS
 from conversations.engines.orders import REPLAYS as ORDER
 from conversations.engines.replays.engine import LIMITS, ReplayEngine
 from conversations.models import Replay

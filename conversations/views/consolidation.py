@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from django import forms
 from django.contrib.humanize.templatetags.humanize import intcomma
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -14,26 +13,22 @@ from django.utils.translation import gettext_lazy, ngettext
 from conversations.engines.consolidation.answers import REJECTED
 from conversations.engines.consolidation.engine import ConsolidationEngine
 from conversations.engines.consolidation.report import MAX_CHANGES, ConsolidationReport, RunChange
-from conversations.engines.fields import CONSOLIDATION
+from conversations.engines.fields.consolidation import LEVEL_WORDS
 from conversations.models import ConsolidationRun
 from conversations.models.runs import VERDICTS
 from conversations.operations.consolidation import CONSOLIDATION_RUNS
-from conversations.views.nightly_form import NightlyForm
-from memory.engines.fields.base import Use
-from memory.engines.support import validation as c
 from memory.exceptions import Conflict, Day1Error, IllegalTransition, Invalid
+from memory.views.actions import Action, ActionPage
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
-from memory.views.flash import flash_success, flash_warning
+from memory.views.flash import flash_warning
 from memory.views.labels import WORDS
 from memory.views.list_page import ALL
-from memory.views.project_settings import SAVE, SettingsPage
+from memory.views.project_settings import SettingsPage, change_settings
 from memory.views.state_list import StateListPage
-from memory.views.widgets import add_form_error
 
 consolidation_engine = ConsolidationEngine()
 State, Level = ConsolidationRun.State, ConsolidationRun.Level
-CHECKS = CONSOLIDATION.field_checks(Use.CREATE)
 STATES = {
     ALL: gettext_lazy("All"),
     State.QUEUED.value: gettext_lazy("Queued"),
@@ -44,12 +39,7 @@ STATES = {
     State.UNDONE.value: gettext_lazy("Undone"),
 }
 UNENDED = (State.QUEUED, State.RUNNING)
-LEVELS = {
-    Level.SESSION.value: gettext_lazy("Session"),
-    Level.AGENT.value: gettext_lazy("Agent"),
-    Level.TASK.value: gettext_lazy("Task"),
-    Level.DREAMING.value: gettext_lazy("Dreaming"),
-}
+LEVELS = dict(LEVEL_WORDS)
 ACTIONS = {
     "created": gettext_lazy("new fact"),
     "confirmed": gettext_lazy("confirmed"),
@@ -97,6 +87,11 @@ def judge_yield(run: ConsolidationRun) -> str:
     return _("Fewer facts than usual came of it.") if run.yield_rate < LOW_YIELD else ""
 
 
+def tell_started(report: ConsolidationReport) -> str:
+    queued = report.run.state == State.QUEUED
+    return _("A language model reads the session; this page will tell of it.") if queued else ""
+
+
 class Consolidations(SettingsPage, StateListPage):
     """The runs by state, the form that starts one, and what happens every night."""
 
@@ -104,7 +99,25 @@ class Consolidations(SettingsPage, StateListPage):
     section, scope = "consolidations", "read"
     title = gettext_lazy("Consolidation")
     operation, states, words = CONSOLIDATION_RUNS["runs"], STATES, WORDS | LEVELS
-    settings_form = NightlyForm
+    actions = {
+        "create": Action(
+            CONSOLIDATION_RUNS["start_run"],
+            tell_started,
+            fields=("level", "target", "dry_run"),
+            opens=("consolidation", "run.pk"),
+            button=gettext_lazy("Start"),
+        ),
+        **change_settings(
+            "consolidate_agents",
+            "propose_reflections",
+            "dream_min_size",
+            "dream_cohesion",
+            "dream_min_age_cycles",
+            "dream_every_n_cycles",
+            "dream_allow_zero_confirmation",
+            "dream_origins",
+        ),
+    }
     extra_context = {
         "lead": gettext_lazy(
             "A run makes facts of a session, merges what an agent or a task learned twice, or proposes"
@@ -113,7 +126,6 @@ class Consolidations(SettingsPage, StateListPage):
         "search": gettext_lazy("Filters, such as level:session or target:s1"),
         "drawing": "merge",
         "form_title": gettext_lazy("Start a run"),
-        "form_button": gettext_lazy("Start"),
         "none_fits": gettext_lazy("No run is in this state."),
         "none_yet": gettext_lazy("Nothing was consolidated yet. Sessions are as they end; by hand:"),
         "show_all": gettext_lazy("All runs"),
@@ -128,51 +140,12 @@ class Consolidations(SettingsPage, StateListPage):
             run.sentence, run.kind = describe_run(run), LEVELS[run.level]
         return page
 
-    def build_form(self, data: Any = None) -> forms.Form:
-        form = forms.Form(data, initial={"level": Level.SESSION.value})
-        label = CONSOLIDATION["level"].label
-        form.fields["level"] = forms.ChoiceField(label=label, choices=list(LEVELS.items()))
-        help_text = _("A session’s id, an agent’s, or the short name of a task; dreaming reads this branch.")
-        form.fields["target"] = forms.CharField(
-            label=CONSOLIDATION["target"].label, required=False, help_text=help_text
-        )
-        form.fields["dry_run"] = forms.BooleanField(label=_("Dry run"), required=False)
-        return form
-
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Start a run, show what it would do, or save the settings."""
-        if request.POST.get("do") == SAVE:
-            return self.save_settings(request)
-        form = self.build_form(request.POST)
-        if not form.is_valid() or not form.cleaned_data["dry_run"]:
-            return super().post(request, *args, **kwargs)
-        self.reader.require_now()
-        try:
-            report = self.consolidate(form, dry_run=True)
-        except Day1Error as error:
-            add_form_error(form, error)
-            return self.render_to_response(self.get_context_data(form=form), status=error.status)
-        context = ProjectPage.get_context_data(self, **describe_report(report, False))
-        return self.response_class(request, ["consolidation.html"], context)
-
-    def create_row(self, form: forms.Form) -> str:
-        """Start the run; return the address of its report."""
-        report = self.consolidate(form)
-        if report.run.state == State.QUEUED:
-            flash_success(self.request, _("A language model reads the session; this page will tell of it."))
-        address: str = self.reader.url("consolidation", report.run.pk, branch="", at="")
-        return address
-
-    def consolidate(self, form: forms.Form, *, dry_run: bool = False) -> ConsolidationReport:
-        typed = {name: self.request.POST.get(name, "").strip() for name in ("level", "target")}
-        values = c.validate({name: text for name, text in typed.items() if text}, CHECKS)
-        return consolidation_engine.consolidate(
-            level=values["level"],
-            target=values.get("target") or "",
-            branch_name=self.reader.branch.name,
-            actor=self.reader.actor,
-            dry_run=dry_run,
-        )
+    def render_done(self, name: str, result: Any) -> HttpResponse:
+        """Show what a dry run would do."""
+        if name != "create" or not result.run.dry_run:
+            return super().render_done(name, result)
+        context = ProjectPage.get_context_data(self, **describe_report(result, False))
+        return self.response_class(self.request, ["consolidation.html"], context)
 
 
 def describe_report(report: ConsolidationReport, may_answer: bool) -> dict[str, Any]:
@@ -249,11 +222,22 @@ def list_verbs(change: RunChange) -> list[tuple[str, str]]:
     return [*accept, ("reject", _("Reject"))]
 
 
-class ConsolidationPage(ProjectPage):
-    """One run: what it did, of which evidence, and its undo."""
+class ConsolidationPage(ActionPage):
+    """One run: what it did, of which evidence, its undo, and the answers to some of its changes."""
 
     template_name = "consolidation.html"
-    section, scope = "consolidations", "read"
+    section, scope, usual = "consolidations", "read", "undo"
+    needs_now = False
+    actions = {
+        "accept": Action(CONSOLIDATION_RUNS["accept"], gettext_lazy("Accepted: it is verified.")),
+        "sure": Action(
+            CONSOLIDATION_RUNS["accept"],
+            gettext_lazy("Accepted: they are verified."),
+            fixed={"min_confidence": MIN_SURE},
+        ),
+        "reject": Action(CONSOLIDATION_RUNS["reject"], gettext_lazy("Rejected: it is as before the run.")),
+        "undo": Action(CONSOLIDATION_RUNS["undo"], gettext_lazy("The run over %(target)s is undone.")),
+    }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         report = consolidation_engine.get_run(run_id=self.kwargs["run_id"], actor=self.reader.actor)
@@ -269,31 +253,17 @@ class ConsolidationPage(ProjectPage):
         is_open = run.state not in (*UNENDED, State.UNDONE) and not run.branch.archived_at
         return bool(is_open and run.commits and self.reader.can["curate"])
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Undo the run, or answer some of its changes."""
-        where: dict[str, Any] = {"run_id": self.kwargs["run_id"], "actor": self.reader.actor}
-        try:
-            flash_success(request, self.carry_out(where))
-        except REFUSALS as error:
-            report = consolidation_engine.get_run(**where)
-            flash_warning(request, " ".join([error_sentence(error), *name_changed(error, report)]))
-        return redirect(request.path)
+    def carry_out(self, name: str, values: dict[str, Any]) -> Any:
+        ticked = self.request.POST.getlist("fact") if name in ("accept", "reject") else []
+        return super().carry_out(name, values | ({"fact_ids": ticked} if ticked else {}))
 
-    def carry_out(self, where: Mapping[str, Any]) -> str:
-        """Do what the button says; return what to tell of it."""
-        uids = [c.parse_uuid("fact", uid) for uid in self.request.POST.getlist("fact")]
-        match self.request.POST.get("do", ""):
-            case "accept":
-                consolidation_engine.accept_changes(**where, fact_ids=uids)
-                return _("Accepted: it is verified.")
-            case "sure":
-                consolidation_engine.accept_changes(**where, min_confidence=MIN_SURE)
-                return _("Accepted: they are verified.")
-            case "reject":
-                consolidation_engine.reject_changes(**where, fact_ids=uids)
-                return _("Rejected: it is as before the run.")
-        run = consolidation_engine.undo_run(**where)
-        return _("The run over %(name)s is undone.") % {"name": run.target}
+    def render_refused(self, name: str, error: Day1Error) -> HttpResponse:
+        """Name what stands in the way of an old tab or a second click."""
+        if not isinstance(error, REFUSALS):
+            raise error
+        report = consolidation_engine.get_run(run_id=self.kwargs["run_id"], actor=self.reader.actor)
+        flash_warning(self.request, " ".join([error_sentence(error), *name_changed(error, report)]))
+        return redirect(self.request.path)
 
 
 def name_changed(error: Day1Error, report: ConsolidationReport) -> Iterator[str]:

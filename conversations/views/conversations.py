@@ -7,7 +7,7 @@ from uuid import UUID
 from django.utils.translation import gettext_lazy as _
 
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
-from conversations.engines.fields import ROLE_FILTER
+from conversations.engines.fields.conversations import ROLE_FILTER
 from conversations.engines.fork_tree import find_source
 from conversations.engines.messages import MessageEngine, MessageFilter, may_read_thinking
 from conversations.engines.replays.engine import ReplayEngine

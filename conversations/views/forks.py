@@ -4,63 +4,35 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from django import forms
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.fork_tree import load_fork_tree
 from conversations.engines.messages import MessageEngine
 from conversations.models import Conversation, Message
+from conversations.operations.conversations import CONVERSATIONS
 from conversations.views.conversations import Conversations
 from memory.engines.support import validation as c
-from memory.exceptions import Day1Error, Invalid
+from memory.exceptions import Invalid
+from memory.views.actions import Action, ActionPage
 from memory.views.base import ProjectPage
-from memory.views.flash import flash_success
-from memory.views.widgets import add_form_error
 
 conversation_engine, message_engine = ConversationEngine(), MessageEngine()
-CODE = {"autocomplete": "off", "spellcheck": "false"}
+AS_SOURCE = lazy("Empty: that of its source.")
 
 
-class ForkForm(forms.Form):
-    """A form whose fields are all texts: the engine checks them."""
-
-    title = forms.CharField(
-        label=lazy("Title"),
-        help_text=lazy("Empty: that of its source."),
-        widget=forms.TextInput({"dir": "auto", "maxlength": 300}),
-    )
-    model = forms.CharField(
-        label=lazy("Model"), help_text=lazy("Empty: that of its source."), widget=forms.TextInput(CODE)
-    )
-    memory_branch = forms.CharField(
-        label=lazy("Memory branch"),
-        help_text=lazy("A new branch with the memory as it was at this message. Empty: this branch."),
-        widget=forms.TextInput({"placeholder": "experiment/…", **CODE}),
-    )
-    use_required_attribute = False
-
-
-class ThreadForm(ProjectPage):
+class ThreadForm(ActionPage):
     """The base of forms about one message of a conversation, named by ?message=; without it, its last."""
 
     section, scope = "conversations", "write"
     template_name = "conversation/form.html"
     extra_context = {"list_title": Conversations.title}
 
-    def build_form(self, data: Any = None) -> forms.Form:
-        raise NotImplementedError
-
-    def carry_out(self, form: forms.Form, typed: dict[str, Any]) -> str:
-        """Do what was asked; return the address of what was made. Raises Day1Error."""
-        raise NotImplementedError
+    def carry_out(self, name: str, values: dict[str, Any]) -> Any:
+        return super().carry_out(name, {**values, "message_id": self.message_id})
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         talk, message = self.load_point()
-        kwargs.setdefault("form", self.build_form())
         return super().get_context_data(talk=talk, message=message, **kwargs)
 
     def load_point(self) -> tuple[Conversation, Message]:
@@ -80,41 +52,29 @@ class ThreadForm(ProjectPage):
             raise Invalid("Nothing was said here yet, so there is nothing to go on from.")
         return last.results[0].uid
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        form = self.build_form(request.POST)
-        form.is_valid()  # every field is an optional text: the engine validates
-        typed = {name: text for name in form.fields if (text := request.POST.get(name, "").strip())}
-        try:
-            return redirect(self.carry_out(form, typed))
-        except Day1Error as error:
-            add_form_error(form, error)
-            return self.render_to_response(self.get_context_data(form=form), status=error.status)
-
 
 class ForkPage(ThreadForm):
     title = lazy("Fork this conversation")
+    actions = {
+        "create": Action(
+            CONVERSATIONS["fork"],
+            lazy("Forked. An agent goes on with it by its id."),
+            fields=("title", "model", "memory_branch"),
+            words={"title": (lazy("Title"), AS_SOURCE), "model": (lazy("Model"), AS_SOURCE)},
+            button=lazy("Fork"),
+            drawing="branch",
+        )
+    }
     extra_context = {
         **ThreadForm.extra_context,
         "lead": lazy(
             "The fork shares all that was said up to this message. The conversation stays as it is."
         ),
-        "verb": lazy("Fork"),
-        "drawing": "branch",
     }
 
-    def build_form(self, data: Any = None) -> forms.Form:
-        return ForkForm(data)
-
-    def carry_out(self, form: forms.Form, typed: dict[str, Any]) -> str:
-        fork = conversation_engine.fork_conversation(
-            conversation_id=self.kwargs["conversation_id"],
-            message_id=self.message_id,
-            **self.reader.write_args,
-            **typed,
-        )
-        flash_success(self.request, _("Forked. An agent goes on with it by its id."))
-        branch = typed.get("memory_branch") or self.reader.branch.name
-        return self.reader.url("conversation", fork.uid, branch=branch, end=1)
+    def find_next(self, action: Action, result: Conversation) -> str:
+        branch = self.request.POST.get("memory_branch", "").strip() or self.reader.branch.name
+        return self.reader.url("conversation", result.uid, branch=branch, end=1)
 
 
 class ForkTreePage(ProjectPage):

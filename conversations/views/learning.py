@@ -3,21 +3,14 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from django import forms
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from conversations.engines.instructions import MAX_TEXT_LENGTH, InstructionsEngine, load_presets
+from conversations.engines.instructions import InstructionsEngine, load_presets
 from conversations.engines.learning import LearningEngine, RuleState
-from conversations.models import Instructions
-from memory.exceptions import Invalid
-from memory.texts import split_names
-from memory.views.base import ProjectPage
-from memory.views.field_widgets import OptionalText
-from memory.views.flash import flash_success
-from memory.views.widgets import add_form_error
+from conversations.operations.instructions import INSTRUCTIONS
+from conversations.operations.learning import LEARNING
+from memory.views.actions import Action, ActionPage
 
 MAX_VERSIONS = 20  # that are listed
 instructions_engine = InstructionsEngine()
@@ -48,37 +41,19 @@ HELPS = {
 }
 
 
-class InstructionsForm(forms.Form):
-    """What a language model is told to note; the engine checks it."""
-
-    preset = forms.ChoiceField(
-        label=lazy("What the project is for"),
-        choices=[(one.value, one.label) for one in Instructions.Preset],
-        help_text=lazy("Another one brings its words and categories."),
-    )
-    text = OptionalText(
-        label=lazy("What is to be remembered"),
-        widget=forms.Textarea(attrs={"rows": 6, "dir": "auto", "maxlength": MAX_TEXT_LENGTH}),
-        help_text=lazy("For a language model, where one is set; rules find the same whatever stands here."),
-    )
-    categories = OptionalText(label=lazy("Categories"), help_text=lazy("Separated by commas."))
-
-    def list_changes(self, before: Instructions) -> dict[str, Any]:
-        """Return what differs from the instructions that hold: another preset alone brings its own words."""
-        values = self.cleaned_data
-        changed = {
-            "text": values["text"].replace("\r\n", "\n"),
-            "categories": split_names(values["categories"]),
-        }
-        changed = {name: value for name, value in changed.items() if value != getattr(before, name)}
-        is_other = values["preset"] != before.preset and values["preset"] in load_presets()
-        return changed | ({"preset": values["preset"]} if is_other else {})
-
-
-class Learning(ProjectPage):
+class Learning(ActionPage):
     template_name = "learning.html"
     section = "learning"
     title = lazy("Learning")
+    usual, needs_now = "set", False
+    actions = {
+        "set": Action(
+            INSTRUCTIONS["create"],
+            lazy("What is to be remembered is saved."),
+            fields=("preset", "text", "categories"),
+            button=lazy("Save"),
+        )
+    }
     extra_context = {
         "lead": lazy(
             "Behind each prompt and answer, and at the end of a session, these rules make facts of what was"
@@ -93,25 +68,19 @@ class Learning(ProjectPage):
         rows = [describe_rule(state) for state in states]
         found = instructions_engine.list_versions(actor=self.reader.actor, limit=MAX_VERSIONS).results
         versions = found or [instructions_engine.get_instructions(actor=self.reader.actor)]
-        if "form" not in kwargs:
-            now = versions[0]
-            first = {"preset": now.preset, "text": now.text, "categories": ", ".join(now.categories)}
-            kwargs["form"] = InstructionsForm(initial=first)
         return super().get_context_data(page={"results": rows}, versions=versions, **kwargs)
 
-    def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
-        """Set the instructions."""
-        self.reader.actor.require_scope("curate")
-        form = InstructionsForm(request.POST)
-        if form.is_valid():
-            before = instructions_engine.get_instructions(actor=self.reader.actor)
-            try:
-                instructions_engine.set_instructions(actor=self.reader.actor, **form.list_changes(before))
-                flash_success(request, _("What is to be remembered is saved."))
-                return redirect(self.reader.url("learning"))
-            except Invalid as error:
-                add_form_error(form, error)
-        return self.render_to_response(self.get_context_data(form=form), status=400)
+    def find_values(self, name: str) -> dict[str, Any]:
+        now = instructions_engine.get_instructions(actor=self.reader.actor)
+        return {"preset": now.preset, "text": now.text, "categories": now.categories}
+
+    def carry_out(self, name: str, values: dict[str, Any]) -> Any:
+        """Set what differs from the instructions that hold: another preset alone brings its own words."""
+        before = self.find_values(name)
+        changed = {word: value for word, value in values.items() if value != before[word]}
+        if changed.get("preset") not in load_presets():
+            changed.pop("preset", None)
+        return super().carry_out(name, changed)
 
 
 def describe_rule(state: RuleState) -> dict[str, Any]:
@@ -127,15 +96,19 @@ def describe_rule(state: RuleState) -> dict[str, Any]:
     }
 
 
-class SwitchRule(ProjectPage):
+def tell_switched(state: RuleState) -> str:
+    text = _("“%(name)s” is on.") if state.is_on else _("“%(name)s” is off: nothing more is learned by it.")
+    return text % {"name": TITLES[state.name]}
+
+
+class SwitchRule(ActionPage):
     """The switch of a rule, sent from the list."""
 
-    scope = "curate"
+    scope, usual, needs_now = "curate", "switch", False
     http_method_names = ["post"]
+    actions = {
+        "switch": Action(LEARNING["partial_update"], tell_switched, takes=("enabled",), opens=("learning",))
+    }
 
-    def post(self, request: HttpRequest, name: str, **kwargs: Any) -> HttpResponse:
-        is_on = request.POST.get("enabled") == "true"
-        LearningEngine().switch_rule(name=name, is_on=is_on, actor=self.reader.actor)
-        text = _("“%(name)s” is on.") if is_on else _("“%(name)s” is off: nothing more is learned by it.")
-        flash_success(request, text % {"name": TITLES[name]})
-        return redirect(self.reader.url("learning"))
+    def carry_out(self, name: str, values: dict[str, Any]) -> Any:
+        return super().carry_out(name, {"enabled": values.get("enabled") == "true"})

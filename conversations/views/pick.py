@@ -4,65 +4,63 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django import forms
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from conversations.engines.cherry_pick import ConversationCherryPick, Pick
+from conversations.engines.cherry_pick import Pick
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine
 from conversations.models import Conversation
+from conversations.operations.conversations import CONVERSATIONS
 from conversations.views.conversations import Conversations
 from conversations.views.thread import list_calls
 from memory.engines.branches.manager import BranchManager
 from memory.engines.support import validation as c
-from memory.exceptions import Day1Error, Invalid
-from memory.views.base import ProjectPage
-from memory.views.field_widgets import OptionalText
-from memory.views.flash import flash_success
+from memory.exceptions import Invalid
+from memory.views.actions import Action, ActionPage
+from memory.views.field_widgets import DeclaredForm
 from memory.views.view_context import ViewContext
-from memory.views.widgets import add_form_error
 
-pick_engine = ConversationCherryPick()
 conversation_engine, message_engine = ConversationEngine(), MessageEngine()
 MAX_TARGETS = 20  # conversations that are offered
-TARGET, BRANCH, FACTS = "target_conversation_id", "target_branch", "with_facts"
+TARGET = "target_conversation_id"
 
 
-class PickForm(forms.Form):
-    """Where the messages go; all fields are texts that the engine checks."""
-
-    target_conversation_id = OptionalText(
-        label=lazy("To the end of"),
-        help_text=lazy("A conversation: its id, or the address of its page. Empty: a new one."),
-        widget=forms.TextInput({"list": "pick-targets", "autocomplete": "off"}),
-    )
-    title = OptionalText(
-        label=lazy("Title of a new one"),
-        help_text=lazy("Empty: that of its source."),
-        widget=forms.TextInput({"dir": "auto", "maxlength": 300}),
-    )
-    target_branch = OptionalText(
-        label=lazy("On the branch"),
-        help_text=lazy("Empty: this branch."),
-        widget=forms.TextInput({"list": "pick-branches", "autocomplete": "off"}),
-    )
-    with_facts = forms.BooleanField(
-        label=lazy("With the facts that came of them"),
-        help_text=lazy("They are merged into the other branch with their messages."),
-        required=False,
-    )
-    use_required_attribute = False
+def describe_pick(pick: Pick) -> str:
+    """Return what was picked, what was there before, and the facts that came along."""
+    parts = [
+        ngettext("{n} message was picked.", "{n} messages were picked.", pick.added).format(n=pick.added)
+    ]
+    if known := len(pick.messages) - pick.added:
+        parts.append(ngettext("{n} was there before.", "{n} were there before.", known).format(n=known))
+    if facts := len(pick.fact_ids):
+        parts.append(
+            ngettext("{n} fact belongs to them.", "{n} facts belong to them.", facts).format(n=facts)
+        )
+    return " ".join(parts)
 
 
-class PickPage(ProjectPage):
+class PickPage(ActionPage):
     """The messages of a conversation by pages, each with a tick, and where the ticked ones go."""
 
     template_name = "conversation/pick.html"
     section, scope, title = "conversations", "write", lazy("Pick messages")
     extra_context = {"list_title": Conversations.title}
+    actions = {
+        "create": Action(
+            CONVERSATIONS["cherry_pick"],
+            describe_pick,
+            fields=(TARGET, "title", "target_branch", "with_facts"),
+            button=lazy("Pick them"),
+            drawing="out",
+        )
+    }
+
+    def get_form(self, name: str) -> DeclaredForm:
+        form = super().get_form(name)
+        if not self.reader.can["merge"]:
+            form.fields.pop("with_facts", None)
+        return form
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         uid, where = self.kwargs["conversation_id"], self.reader.write_args
@@ -82,42 +80,19 @@ class PickPage(ProjectPage):
             ticked=set(self.request.POST.getlist("message")) or {begin_at},
             targets=list_targets(self.reader, uid),
             branches=BranchManager().find_branches(actor=self.reader.actor),
-            form=kwargs.pop("form", None) or self._build_form(),
+            form=self.get_form("create"),
             **kwargs,
         )
 
-    def _build_form(self, data: Any = None) -> PickForm:
-        form = PickForm(data)
-        if not self.reader.can["merge"]:
-            del form.fields[FACTS]
-        return form
-
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        self.reader.require_now()
-        form = self._build_form(request.POST)
-        form.is_valid()  # every field is an optional text: the engine validates
-        try:
-            pick = self._pick_messages()
-        except Day1Error as error:
-            add_form_error(form, error)
-            return self.render_to_response(self.get_context_data(form=form), status=error.status)
-        flash_success(request, describe_pick(pick))
-        return redirect(self.reader.url("conversation", pick.conversation.uid, branch=pick.branch, end=1))
-
-    def _pick_messages(self) -> Pick:
-        sent = self.request.POST
-        if not (ticked := sent.getlist("message")):
+    def carry_out(self, name: str, values: dict[str, Any]) -> Pick:
+        if not (ticked := self.request.POST.getlist("message")):
             raise Invalid("Tick the messages to pick.")
-        target = sent.get(TARGET, "").strip()
-        return pick_engine.pick(
-            conversation_id=self.kwargs["conversation_id"],
-            message_ids=[c.parse_uuid("message", one) for one in ticked],
-            target_conversation_id=read_conversation(target) if target else None,
-            target_branch=sent.get(BRANCH, "").strip(),
-            title=sent.get("title", "").strip(),
-            with_facts=bool(sent.get(FACTS)),
-            **self.reader.write_args,
-        )
+        target = {TARGET: read_conversation(values[TARGET])} if TARGET in values else {}
+        done: Pick = super().carry_out(name, {**values, **target, "message_ids": ticked})
+        return done
+
+    def find_next(self, action: Action, result: Pick) -> str:
+        return self.reader.url("conversation", result.conversation.uid, branch=result.branch, end=1)
 
 
 def read_conversation(text: str) -> UUID:
@@ -133,17 +108,3 @@ def list_targets(reader: ViewContext, source_id: UUID) -> Sequence[Conversation]
     filters = ConversationFilter.from_values({"status": [Conversation.Status.ACTIVE.value]})
     page = conversation_engine.list_conversations(**reader.write_args, filters=filters, limit=MAX_TARGETS)
     return [row for row in page.results if row.uid != source_id]
-
-
-def describe_pick(pick: Pick) -> str:
-    """Return what was picked, what was there before, and the facts that came along."""
-    parts = [
-        ngettext("{n} message was picked.", "{n} messages were picked.", pick.added).format(n=pick.added)
-    ]
-    if known := len(pick.messages) - pick.added:
-        parts.append(ngettext("{n} was there before.", "{n} were there before.", known).format(n=known))
-    if facts := len(pick.fact_ids):
-        parts.append(
-            ngettext("{n} fact belongs to them.", "{n} facts belong to them.", facts).format(n=facts)
-        )
-    return " ".join(parts)

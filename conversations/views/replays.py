@@ -4,38 +4,30 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from django import forms
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from conversations.engines.fields import REPLAY
+from conversations.engines.fields.replays import REPLAY
 from conversations.engines.replays.engine import LIMITS, ReplayEngine
 from conversations.engines.replays.side_scores import compare_scores
 from conversations.engines.replays.sources import name_sources
 from conversations.models import Message, Replay
+from conversations.operations.conversations import CONVERSATIONS
 from conversations.operations.replays import REPLAYS
 from conversations.views.compare import describe_diff
 from conversations.views.conversations import Conversations
 from conversations.views.forks import ThreadForm
 from conversations.views.progress import ProgressPage
-from conversations.views.replay_form import (
-    MEMORY_FIELDS,
-    ORDER,
-    build_replay_form,
-    find_model,
-    list_parameters,
-    read_parameters,
-)
+from conversations.views.replay_form import ORDER, ReplayForm, find_model, list_parameters
 from conversations.views.thread import list_entries
 from memory.engines.support import validation as c
-from memory.exceptions import Conflict, Day1Error, NotFound, TooLarge
+from memory.exceptions import Day1Error, NotFound, TooLarge
+from memory.views.actions import Action, ActionPage
 from memory.views.error_text import error_sentence
 from memory.views.flash import flash_success, flash_warning
 from memory.views.list_page import ALL, ListPage
-from memory.views.view_context import ViewContext
 
 replay_engine = ReplayEngine()
 State = Replay.State
@@ -50,6 +42,7 @@ STATES: dict[str, Any] = {
     State.FAILED.value: lazy("Failed"),
     State.CANCELLED.value: lazy("Cancelled"),
 }
+QUEUED = lazy("Queued: the worker goes on with it.")
 MAY_RUN = (State.READY, State.STOPPED, State.FAILED, State.WAITING)
 ADVICE = lazy("Run it, or have an agent go on from its context over the API and complete it here.")
 MAY_COMPLETE = (State.READY, State.STOPPED, State.FAILED)
@@ -112,49 +105,53 @@ class Replays(ListPage):
 
 class NewReplay(ThreadForm):
     title = lazy("Replay from this message")
+    actions = {
+        "create": Action(
+            CONVERSATIONS["replay"],
+            fields=(*ORDER, "memory"),
+            opens=("replay", "pk"),
+            button=lazy("Make the replay"),
+            drawing="redo",
+            form=ReplayForm,
+        )
+    }
     extra_context = {
         **ThreadForm.extra_context,
         "lead": lazy(
             "A fork goes on from here with what you change below; what stays empty is as it was. Tools are"
             " not run: a call gets the result that was recorded."
         ),
-        "verb": lazy("Make the replay"),
-        "drawing": "redo",
     }
 
-    def build_form(self, data: Any = None) -> forms.Form:
-        return build_replay_form(data)
+    def find_values(self, name: str) -> dict[str, Any]:
+        return {"max_steps": 20, "run": bool(find_model())}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         warning = "" if find_model() else _("No model is set: an agent can go on from the context by itself.")
         return super().get_context_data(warning=warning, **kwargs)
 
-    def carry_out(self, form: forms.Form, typed: dict[str, Any]) -> str:
-        row = replay_engine.create_replay(
-            conversation_id=self.kwargs["conversation_id"],
-            message_id=self.message_id,
-            memory={name: typed[name] for name in MEMORY_FIELDS if name in typed},
-            **self.reader.write_args,
-            **read_parameters(typed),
-        )
-        if "run" in typed:
-            run_replay(self.request, self.reader, row.pk)
-        return self.reader.url("replay", row.pk, branch="", at="")
+    def render_done(self, name: str, result: Replay) -> HttpResponse:
+        """Have the worker go on with it where that was ticked; tell what came of the wish."""
+        if "run" in self.request.POST:
+            try:
+                replay_engine.run_replay(replay_id=result.pk, actor=self.reader.actor)
+            except Day1Error as error:
+                flash_warning(self.request, error_sentence(error))
+            else:
+                flash_success(self.request, str(QUEUED))
+        return super().render_done(name, result)
 
 
-def run_replay(request: HttpRequest, reader: ViewContext, replay_id: UUID) -> None:
-    """Have the worker go on with a replay, with the limits that were typed; tell what came of the wish."""
-    typed = {name: text for name in LIMITS if (text := request.POST.get(name, "").strip())}
-    try:
-        replay_engine.run_replay(replay_id=replay_id, actor=reader.actor, **read_parameters(typed))
-    except Day1Error as error:
-        flash_warning(request, error_sentence(error))
-    else:
-        flash_success(request, _("Queued: the worker goes on with it."))
-
-
-class ReplayPage(ProgressPage):
+class ReplayPage(ActionPage, ProgressPage):
     """The report of a replay: what it did, what it was told, what it cost, and how it differs."""
+
+    usual, needs_now = "", False
+    warns = ("run", "cancel", "complete")
+    actions = {
+        "run": Action(REPLAYS["run"], QUEUED, fields=LIMITS),
+        "cancel": Action(REPLAYS["cancel"], lazy("Cancelled: a step that is under way is the last.")),
+        "complete": Action(REPLAYS["complete"], lazy("Completed: its conversation is closed.")),
+    }
 
     template_name = "conversation/replay.html"
     fragment_name = "conversation/replay_progress.html"
@@ -195,23 +192,6 @@ class ReplayPage(ProgressPage):
             return shown | describe_diff(replay_engine.semantic_diff(**where))
         except (NotFound, TooLarge) as error:
             return shown | {"error": error_sentence(error)}
-
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Run, cancel or complete the replay."""
-        where: dict[str, Any] = {"replay_id": self.kwargs["replay_id"], "actor": self.reader.actor}
-        try:
-            match request.POST.get("do", ""):
-                case "run":
-                    run_replay(request, self.reader, where["replay_id"])
-                case "cancel":
-                    replay_engine.cancel_replay(**where)
-                    flash_success(request, _("Cancelled: a step that is under way is the last."))
-                case "complete":
-                    replay_engine.complete_replay(**where)
-                    flash_success(request, _("Completed: its conversation is closed."))
-        except Conflict as error:
-            flash_warning(request, error_sentence(error))
-        return redirect(request.path)
 
 
 def list_limits(row: Replay) -> list[tuple[str, Any, Any]]:

@@ -24,9 +24,9 @@ from memory.repository_names import ANY
 from memory.templatetags.day1 import moment, short
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
-from memory.views.fact_actions import RECOVERABLE_ERRORS, build_undo_url
+from memory.views.fact_actions import RECOVERABLE_ERRORS
 from memory.views.flash import flash_success, flash_warning
-from memory.views.view_context import ViewContext
+from memory.views.view_context import ViewContext, build_undo_url
 
 DONE = {
     WRONG: lazy("Wrong: no session is told it any more."),

@@ -9,19 +9,20 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from conversations.engines.compaction import CompactionEngine
+from conversations.engines.compaction import KEPT_MESSAGES, CompactionEngine
 from conversations.engines.import_export.document import MAX_BYTES
 from conversations.engines.import_export.engine import ConversationTransfer
 from conversations.engines.import_export.markdown import MARKDOWN
 from conversations.models import Conversation
+from conversations.operations.conversations import CONVERSATIONS
 from conversations.views.conversations import Conversations
 from memory.exceptions import Day1Error, Invalid, TooLarge
+from memory.views.actions import Action, ActionPage
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.files import build_file, read_upload
-from memory.views.flash import flash_success, flash_warning
+from memory.views.flash import flash_success
 from memory.views.view_context import ViewContext
-from memory.views.widgets import parse_number
 
 transfer, compaction_engine = ConversationTransfer(), CompactionEngine()
 MARKDOWN_TYPE = "text/markdown; charset=utf-8"
@@ -80,34 +81,21 @@ def parse_document(content: bytes) -> Any:
         return None
 
 
-class CompactConversation(ProjectPage):
+class CompactConversation(ActionPage):
     """The button of a conversation's page that sums up what came before its last messages."""
 
-    scope = "write"
+    scope, usual, warns = "write", "compact", ("compact",)
     http_method_names = ["post"]
+    actions = {
+        "compact": Action(
+            CONVERSATIONS["make_compact"],
+            lambda row: _("{n} messages are summed up. They stay as they are.").format(n=row.messages),
+            further=(KEPT_MESSAGES.with_traits(required=True),),
+        )
+    }
 
-    def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
-        uid: UUID = self.kwargs["conversation_id"]
-        self.reader.require_now()
-        try:
-            row = compaction_engine.compact_conversation(
-                conversation_id=uid, keep_last=read_keep(request), **self.reader.write_args
-            )
-        except Day1Error as error:
-            if error.status in (403, 404):
-                raise
-            flash_warning(request, error_sentence(error))
-        else:
-            text = _("{n} messages are summed up. They stay as they are.").format(n=row.messages)
-            flash_success(request, text)
-        return redirect(f"{self.reader.url('conversation', uid)}#compaction")
-
-
-def read_keep(request: HttpRequest) -> int:
-    """Return how many messages stay word for word. Raises Invalid."""
-    if (number := parse_number(request.POST.get("keep", ""), digits=6)) is None:
-        raise Invalid("{field} must be a whole number.", field="keep")
-    return number
+    def find_next(self, action: Action, result: Any) -> str:
+        return f"{self.reader.url('conversation', self.kwargs['conversation_id'])}#compaction"
 
 
 def load_compaction(reader: ViewContext, conversation: Conversation) -> dict[str, Any]:

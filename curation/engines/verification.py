@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db import connection
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from curation.engines.orders import JOBS
 from curation.engines.selection import DEFAULT_LIMIT, MAX_FACTS, check_number, select_facts
@@ -49,10 +50,20 @@ CHOSEN = Field(
     null=True,
 )
 FACT_IDS = Field("fact_ids", ListOf(Identifier(), min_items=1, max_items=MAX_NAMED), "These alone.")
-LIMIT = Field("limit", Whole(1, MAX_FACTS), f"The newest so many; {DEFAULT_LIMIT}.")
-BUDGET = Field("budget", Whole(1, MAX_BUDGET), "Calls of the judge; the settings' number.")
+LIMIT = Field(
+    "limit",
+    Whole(1, MAX_FACTS),
+    f"The newest so many; {DEFAULT_LIMIT}.",
+    label=_("Facts that nobody has judged, the newest"),
+)
+BUDGET = Field(
+    "budget",
+    Whole(1, MAX_BUDGET),
+    "Calls of the judge; the settings' number.",
+    label=_("Calls of the judge at most"),
+)
 VOTES = Field("votes", Whole(1, MAX_VOTES), "Answers on each fact.")
-AGAIN = Field("again", Flag(), "Also texts that were rated before.")
+AGAIN = Field("again", Flag(), "Also texts that were rated before.", label=_("also those rated before"))
 DONE_STATES = (State.DONE, State.STOPPED, State.FAILED)
 
 

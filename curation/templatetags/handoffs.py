@@ -6,6 +6,7 @@ from django import template
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from curation.engines.fields.handoffs import HANDOFF
 from curation.models import Handoff
 from memory.templatetags.day1 import badge
 
@@ -17,12 +18,7 @@ STATES: dict[str, tuple[str, Any]] = {
     "accepted": ("done", _("accepted")),
     "rejected": ("cancelled", _("rejected")),
 }
-TYPES: dict[str, Any] = {
-    "task_continuation": _("another agent goes on"),
-    "agent_switch": _("another kind of agent takes over"),
-    "session_handoff": _("the next session goes on"),
-    "escalation": _("needs a more capable agent"),
-}
+TYPES: dict[str, Any] = dict(HANDOFF["handoff_type"].form_choices)
 VERIFICATION: dict[str, tuple[str, Any]] = {
     "verified": ("verified", _("all verified")),
     "partial": ("unverified", _("partly verified")),

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -16,11 +15,13 @@ from curation.engines.fields.bundles import BUNDLE
 from curation.engines.holdings import describe_frozen, list_talks
 from curation.models import Bundle
 from curation.operations.bundles import BUNDLES
+from curation.operations.signing_key import SIGNING_KEY
+from curation.operations.trusted_keys import TRUSTED_KEYS
 from memory.engines.fields.base import Use
 from memory.exceptions import Day1Error, Invalid
+from memory.views.actions import Action, ActionPage, ConfirmPage
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
-from memory.views.field_widgets import OptionalText, form_field
 from memory.views.files import build_file, read_upload
 from memory.views.flash import flash_success
 from memory.views.list_page import ALL
@@ -33,7 +34,9 @@ STATES = {
     Origin.CREATED.value: gettext_lazy("Made here"),
     Origin.UPLOADED.value: gettext_lazy("Uploaded"),
 }
-FLAGS = ("only_verified", "conversations", "relations")
+FLAGS = ("only_verified", "conversations", "relations")  # true by default
+FROM_BRANCH = (gettext_lazy("From branch"), gettext_lazy("The branch whose knowledge travels."))
+ON_BRANCH = (gettext_lazy("Branch"), gettext_lazy("Empty: a branch of its own, apart from all others."))
 
 
 class Bundles(StateListPage):
@@ -43,6 +46,18 @@ class Bundles(StateListPage):
     section = "bundles"
     title = gettext_lazy("Bundles")
     operation, tab, states = BUNDLES["list"], "origin", STATES
+    actions = {
+        "create": Action(
+            BUNDLES["create"],
+            gettext_lazy("The bundle was made."),
+            fields=(*BUNDLE.field_names(Use.FORM), "branch", *FLAGS),
+            words={
+                "branch": (gettext_lazy("From branch"), gettext_lazy("The branch whose knowledge travels."))
+            },
+            opens=("bundle", "pk"),
+            button=gettext_lazy("Make the bundle"),
+        )
+    }
     extra_context = {
         "lead": gettext_lazy(
             "Knowledge that travels: verified facts of a branch as a document that another project imports."
@@ -50,7 +65,6 @@ class Bundles(StateListPage):
         "search": gettext_lazy("Filters, such as name:payments"),
         "drawing": "project",
         "form_title": gettext_lazy("A new bundle"),
-        "form_button": gettext_lazy("Make the bundle"),
         "none_fits": gettext_lazy("There is no such bundle."),
         "none_yet": gettext_lazy(
             "A bundle carries what a branch knows to another project. Make one here, upload one, or use this"
@@ -62,32 +76,8 @@ class Bundles(StateListPage):
     def count_rows(self) -> Mapping[str, int]:
         return bundle_engine.count_bundles(actor=self.reader.actor)
 
-    def build_form(self, data: Any = None) -> forms.Form:
-        return build_bundle_form(data, self.reader.branch.name)
-
-    def create_row(self, form: forms.Form) -> str:
-        post = self.request.POST
-        made = bundle_engine.create_bundle(
-            name=post.get("name", "").strip(),
-            description=post.get("description", "").strip(),
-            branch_name=post.get("source_branch", "").strip() or self.reader.branch.name,
-            actor=self.reader.actor,
-            **{name: bool(post.get(name)) for name in FLAGS},
-        )
-        flash_success(self.request, _("The bundle was made."))
-        return self.reader.url("bundle", made.pk, branch="", at="")
-
-
-def build_bundle_form(data: Any, branch: str) -> forms.Form:
-    """Return the form of a new bundle."""
-    form = forms.Form(data, initial={"source_branch": branch} | dict.fromkeys(FLAGS, "yes"))
-    form.fields |= {field.name: form_field(field) for field in BUNDLE.select_fields(Use.FORM)}
-    form.fields["description"].widget = forms.Textarea(attrs={"rows": 3, "dir": "auto"})
-    form.fields["source_branch"] = OptionalText(
-        label=gettext_lazy("From branch"), help_text=gettext_lazy("The branch whose knowledge travels.")
-    )
-    form.fields |= {name: form_field(BUNDLE[name]) for name in FLAGS}
-    return form
+    def find_values(self, name: str) -> dict[str, Any]:
+        return {"branch": self.reader.branch.name} | dict.fromkeys(FLAGS, True)
 
 
 # ---- uploads ---------------------------------------------------------------------------------------
@@ -115,7 +105,7 @@ class BundleUpload(ProjectPage):
         self.reader.require_now()
         try:
             document = read_upload(request, read_bytes, MAX_BYTES)
-            if request.POST.get("action") == "import":
+            if request.POST.get("do") == "import":
                 return redirect(self._import(request, document))
             found = bundle_engine.upload_bundle(document=document, dry_run=True, **self.read_options())
         except Day1Error as error:
@@ -149,11 +139,29 @@ def describe_import(count: int) -> str:
 # ---- one bundle ------------------------------------------------------------------------------------
 
 
-class BundlePage(ProjectPage):
+class BundlePage(ActionPage):
     """One bundle: at the left what its receiver gets, at the right its members, its seals, and the import."""
 
     template_name = "bundle.html"
-    section = "bundles"
+    section, usual = "bundles", "check"
+    actions = {
+        "check": Action(
+            BUNDLES["import_stored"],
+            fields=("branch",),
+            words={"branch": ON_BRANCH},
+            fixed={"dry_run": True},
+            button=gettext_lazy("Show what it would write"),
+            drawing="search",
+            tone="",
+        ),
+        "import": Action(
+            BUNDLES["import_stored"],
+            lambda report: describe_import(report.new_count),
+            fields=("branch",),
+            joins="check",
+            opens=("branch", "branch_name"),
+        ),
+    }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         actor = self.reader.actor
@@ -167,28 +175,13 @@ class BundlePage(ProjectPage):
             trust=bundle_engine.judge_bundle(bundle=bundle, actor=actor),
             may_import=self.reader.is_now and self.reader.can["write"],
             may_delete=bundle_engine.may_delete(bundle=bundle, actor=actor),
-            branch_name=self.request.POST.get("target_branch", ""),
             **kwargs,
         )
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Report on an import; with the button of the report, import it."""
-        self.reader.require_now()
-        options: dict[str, Any] = {
-            "bundle_id": self.kwargs["bundle_id"],
-            "branch_name": request.POST.get("target_branch", "").strip(),
-            "actor": self.reader.actor,
-        }
-        imports = request.POST.get("action") == "import"
-        try:
-            report = bundle_engine.import_bundle(dry_run=not imports, **options)
-        except Day1Error as error:
-            context = self.get_context_data(refusal=error_sentence(error))
-            return self.render_to_response(context, status=error.status)
-        if not imports:
-            return self.render_to_response(self.get_context_data(report=report))
-        flash_success(request, describe_import(report.new_count))
-        return redirect(self.reader.url("branch", report.branch_name, branch="", at=""))
+    def render_done(self, name: str, result: Any) -> HttpResponse:
+        if name == "check":
+            return self.render_to_response(self.get_context_data(report=result))
+        return super().render_done(name, result)
 
 
 class BundleDownload(ProjectPage):
@@ -203,13 +196,18 @@ class BundleDownload(ProjectPage):
         return build_file(text, f"{bundle.name}-v{bundle.version}.json")
 
 
-class DeleteBundle(ProjectPage):
-    """A confirmation with its consequences, which deletes the bundle."""
-
-    template_name = "confirm.html"
-    section = "bundles"
+class DeleteBundle(ConfirmPage):
+    section, needs_now = "bundles", False
+    actions = {
+        "confirm": Action(
+            BUNDLES["destroy"],
+            gettext_lazy("The bundle is deleted."),
+            opens=("bundles",),
+            button=gettext_lazy("Delete"),
+            tone="danger",
+        )
+    }
     extra_context = {
-        "verb": gettext_lazy("Delete"),
         "lead": gettext_lazy(
             "Its document is deleted for good. What was imported of it stays; its number is not given again."
         ),
@@ -219,21 +217,35 @@ class DeleteBundle(ProjectPage):
         found = bundle_engine.get_bundle(bundle_id=self.kwargs["bundle_id"], actor=self.reader.actor)
         return super().get_context_data(title=_("Delete %(name)s?") % {"name": found}, **kwargs)
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        bundle_engine.delete_bundle(bundle_id=self.kwargs["bundle_id"], actor=self.reader.actor)
-        flash_success(request, _("The bundle is deleted."))
-        return redirect(self.reader.url("bundles"))
-
 
 # ---- keys ------------------------------------------------------------------------------------------
 
 
-class BundleKeys(ProjectPage):
+class BundleKeys(ActionPage):
     """The public key of the project, and the keys that it trusts."""
 
     template_name = "bundle_keys.html"
     section = "bundles"
     title = gettext_lazy("Keys of bundles")
+    actions = {
+        "make": Action(
+            SIGNING_KEY["create"],
+            gettext_lazy("The key was made: new bundles are signed by it."),
+            button=gettext_lazy("Make a new key"),
+            drawing="key",
+            tone="",
+        ),
+        "trust": Action(
+            TRUSTED_KEYS["create"],
+            gettext_lazy("The key is trusted."),
+            fields=("name", "public_key"),
+            button=gettext_lazy("Trust the key"),
+            drawing="check",
+        ),
+        "distrust": Action(
+            TRUSTED_KEYS["destroy"], gettext_lazy("The key is trusted no more."), takes=("name",)
+        ),
+    }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         actor = self.reader.actor
@@ -243,22 +255,3 @@ class BundleKeys(ProjectPage):
             may_change=self.reader.is_now and self.reader.can["admin"],
             **kwargs,
         )
-
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Make a key, trust one, or trust one no more."""
-        self.reader.require_now()
-        actor, (action, _sep, name) = self.reader.actor, request.POST.get("action", "").partition(":")
-        match action:
-            case "make":
-                key_engine.make_signing_key(actor=actor)
-                flash_success(request, _("The key was made: new bundles are signed by it."))
-            case "trust":
-                typed = {field: request.POST.get(field, "").strip() for field in ("name", "public_key")}
-                key_engine.trust_key(actor=actor, **typed)
-                flash_success(request, _("The key is trusted."))
-            case "distrust":
-                key_engine.distrust_key(name=name, actor=actor)
-                flash_success(request, _("The key is trusted no more."))
-            case _other:
-                raise Invalid("This cannot be done to a key.")
-        return redirect(request.path)

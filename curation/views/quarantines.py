@@ -3,20 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django import forms
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from curation.engines.fields.quarantines import QUARANTINE
-from curation.engines.quarantine.engine import QuarantineEngine
+from curation.engines.fields.quarantines import QUARANTINE, SOURCE_WORDS
+from curation.engines.quarantine.engine import QuarantineDetail, QuarantineEngine
 from curation.models import Quarantine
 from curation.operations.quarantine import QUARANTINES
 from memory.engines.fields.base import Use
-from memory.views.base import ProjectPage, base_context
-from memory.views.field_widgets import form_field
-from memory.views.flash import flash_success
+from memory.views.actions import Action, ActionPage
+from memory.views.base import ProjectPage
 from memory.views.labels import WORDS
 from memory.views.list_page import ALL
 from memory.views.state_list import StateListPage
@@ -28,12 +25,7 @@ STATES = {
     State.RELEASED.value: gettext_lazy("Released"),
     ALL: gettext_lazy("All"),
 }
-SOURCES = {
-    Source.SESSION.value: gettext_lazy("Session"),
-    Source.AGENT.value: gettext_lazy("Agent"),
-    Source.KEY.value: gettext_lazy("Key"),
-    Source.IMPORT.value: gettext_lazy("Import"),
-}
+SOURCES = dict(SOURCE_WORDS)
 KINDS = {
     "fact": gettext_lazy("Facts"),
     "link": gettext_lazy("Links"),
@@ -67,6 +59,21 @@ class Quarantines(StateListPage):
     section, scope = "quarantines", "curate"
     title = gettext_lazy("Quarantine")
     operation, states, words = QUARANTINES["list"], STATES, WORDS | SOURCES
+    actions = {
+        "create": Action(
+            QUARANTINES["create"],
+            fields=QUARANTINE.field_names(Use.FORM),
+            fixed={"dry_run": True},
+            button=gettext_lazy("Preview"),
+        ),
+        "begin": Action(
+            QUARANTINES["create"],
+            gettext_lazy("%(label)s is in quarantine."),
+            fields=QUARANTINE.field_names(Use.FORM),
+            joins="create",
+            opens=("quarantine", "pk"),
+        ),
+    }
     extra_context = {
         "lead": gettext_lazy(
             "What a source wrote, and all that is derived from it, is hidden on every branch. A release shows"
@@ -75,7 +82,6 @@ class Quarantines(StateListPage):
         "search": gettext_lazy("Filters, such as source:agent"),
         "drawing": "archived",
         "form_title": gettext_lazy("Put a source into quarantine"),
-        "form_button": gettext_lazy("Preview"),
         "none_fits": gettext_lazy("No quarantine is in this state."),
         "none_yet": gettext_lazy("Nothing is in quarantine. The first step counts what would be hidden:"),
         "show_all": gettext_lazy("Active quarantines"),
@@ -92,43 +98,33 @@ class Quarantines(StateListPage):
             row.kind = SOURCES[row.source]
         return page
 
-    def build_form(self, data: Any = None) -> forms.Form:
-        form = forms.Form(data, initial={"source": Source.AGENT.value})
-        form.fields |= {field.name: form_field(field) for field in QUARANTINE.select_fields(Use.FORM)}
-        label = QUARANTINE["source"].label
-        form.fields["source"] = forms.ChoiceField(label=label, choices=list(SOURCES.items()))
-        return form
+    def find_values(self, name: str) -> dict[str, Any]:
+        return {"source": Source.AGENT.value}
 
-    def answer_form(self, form: forms.Form) -> HttpResponse:
-        """Show what would be hidden, or begin it where the button of that page was pressed.
+    def render_done(self, name: str, result: QuarantineDetail) -> HttpResponse:
+        """Show what would be hidden, with the button that begins it.
 
         Both are a POST: a preview begins the quarantine and takes it back, which locks every branch.
         """
-        typed = {name: self.request.POST.get(name, "").strip() for name in form.fields}
-        if "begin" in self.request.POST:
-            return redirect(self.begin_quarantine(typed))
-        return render(self.request, "quarantine.html", self.preview_quarantine(typed))
-
-    def preview_quarantine(self, typed: Mapping[str, str]) -> dict[str, Any]:
-        found = quarantine_engine.preview_quarantine(actor=self.reader.actor, **typed)
-        return {
-            **base_context(self.reader, self.section),
-            **describe_row(found.quarantine, found.examples),
-            "title": _("Put into quarantine?"),
-            "is_preview": True,
-        }
-
-    def begin_quarantine(self, typed: Mapping[str, str]) -> str:
-        row = quarantine_engine.create_quarantine(actor=self.reader.actor, **typed)
-        flash_success(self.request, _("%(name)s is in quarantine.") % {"name": row.label})
-        return self.reader.url("quarantine", row.pk, branch="", at="")
+        if name == "begin":
+            return super().render_done(name, result.quarantine)
+        shown = describe_row(result.quarantine, result.examples)
+        title = _("Put into quarantine?")
+        context = ProjectPage.get_context_data(self, **shown, title=title, is_preview=True)
+        return self.response_class(self.request, ["quarantine.html"], context)
 
 
-class QuarantinePage(ProjectPage):
+class QuarantinePage(ActionPage):
     """One quarantine: what it hides, and its release."""
 
     template_name = "quarantine.html"
     section, scope = "quarantines", "curate"
+    usual = "release"
+    actions = {
+        "release": Action(
+            QUARANTINES["release"], gettext_lazy("%(label)s is released: all of it is shown again.")
+        )
+    }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         where: dict[str, Any] = {"quarantine_id": self.kwargs["quarantine_id"], "actor": self.reader.actor}
@@ -136,10 +132,3 @@ class QuarantinePage(ProjectPage):
         return super().get_context_data(
             title=found.quarantine.label, **describe_row(found.quarantine, found.examples), **kwargs
         )
-
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        row = quarantine_engine.release_quarantine(
-            quarantine_id=self.kwargs["quarantine_id"], actor=self.reader.actor
-        )
-        flash_success(request, _("%(name)s is released: all of it is shown again.") % {"name": row.label})
-        return redirect(request.path)

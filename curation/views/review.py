@@ -17,10 +17,10 @@ from memory.engines.support import validation as c
 from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid, StaleVersion
 from memory.views.base import ProjectPage, base_context
 from memory.views.error_text import error_sentence
-from memory.views.fact_actions import build_undo_url
 from memory.views.filter_tokens import refuse_unknown
 from memory.views.flash import flash_success, flash_warning
 from memory.views.proposals import asked_again, render_answered
+from memory.views.view_context import build_undo_url
 from memory.views.widgets import parse_number
 
 review_engine = ReviewEngine()

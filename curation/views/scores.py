@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from django import forms
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -12,29 +9,25 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from conversations.models import Conversation
-from curation.engines.fields.scores import SCORE
+from curation.engines.fields.scores import DIMENSION_WORDS
 from curation.engines.scoring.engine import ScoringEngine
 from curation.engines.scoring.summary import DimensionSummary
 from curation.models import Score, Scoring
-from memory.exceptions import Day1Error
-from memory.views.base import ProjectPage
-from memory.views.error_text import error_sentence
-from memory.views.flash import flash_success, flash_warning
+from curation.operations.conversations import CONVERSATIONS
+from curation.operations.scores import SCORES
+from memory.views.actions import Action, ActionPage, Caution
 from memory.views.view_context import ViewContext
 
 scoring_engine = ScoringEngine()
 TARGET = Score.Target.CONVERSATION.value
 WIDTH, HEIGHT, MARGIN = 160, 16, 4  # pixels of a chart
-DIMENSION_TITLES: dict[str, Any] = {
-    "helpfulness": lazy("helpfulness"),
-    "correctness": lazy("correctness"),
-    "coherence": lazy("coherence"),
-    "efficiency": lazy("efficiency"),
-    "safety": lazy("safety"),
-    "instruction_following": lazy("instruction following"),
-    "creativity": lazy("creativity"),
-    "completeness": lazy("completeness"),
-}
+DIMENSION_TITLES: dict[str, Any] = dict(DIMENSION_WORDS)
+GIVE = Action(
+    SCORES["create"],
+    lazy("Your score is kept."),
+    fields=("dimension", "value", "explanation"),
+    fixed={"target_type": TARGET},
+)
 
 
 def load_scores(reader: ViewContext, conversation: Conversation) -> dict[str, Any]:
@@ -54,7 +47,7 @@ def load_scores(reader: ViewContext, conversation: Conversation) -> dict[str, An
         "scoring": scorings[0] if scorings else None,
         "is_open": bool(scorings) and scorings[0].state not in Scoring.ENDED,
         "is_rated": bool(scorings) and scorings[0].state == Scoring.State.DONE,
-        "form": build_form() if reader.allowed_now["curate"] else None,
+        "form": GIVE.build_form() if reader.allowed_now["curate"] else None,
         "uid": conversation.uid,
     }
 
@@ -82,59 +75,30 @@ def place_value(value: float) -> str:
     return f"{MARGIN + value * (WIDTH - 2 * MARGIN):.1f}"
 
 
-def build_form(data: Any = None) -> forms.Form:
-    """Return the form of a person's score."""
-    form = forms.Form(data)
-    choices = list(DIMENSION_TITLES.items())
-    form.fields["dimension"] = forms.ChoiceField(label=SCORE["dimension"].label, choices=choices)
-    number = forms.NumberInput({"min": 0, "max": 1, "step": "0.05", "required": True})
-    form.fields["value"] = forms.CharField(
-        label=SCORE["value"].label, widget=number, help_text=_("0 to 1, such as 0.8.")
-    )
-    why = forms.TextInput({"dir": "auto", "maxlength": 500})
-    form.fields["explanation"] = forms.CharField(label=SCORE["explanation"].label, required=False, widget=why)
-    return form
+def tell_asked(row: Scoring) -> str:
+    """Return what came of the wish that judges rate."""
+    if row.method == Score.Method.HEURISTIC:
+        return Caution(_("No judge is set: 0.5 in each dimension, which is no judgement."))
+    if row.is_earlier:
+        return Caution(_("They rated it already, and nothing was said since."))
+    return _("Queued: the judges rate it.")
 
 
-class ScoreConversation(ProjectPage):
+class ScoreConversation(ActionPage):
     """What the panel sends: a person's score, or the wish that judges rate."""
 
-    scope = "curate"
+    scope, usual = "curate", "give"
     http_method_names = ["post"]
+    warns = ("give", "judge", "again")
+    actions = {
+        "give": GIVE,
+        "judge": Action(CONVERSATIONS["evaluate"], tell_asked),
+        "again": Action(CONVERSATIONS["evaluate"], tell_asked, fixed={"again": True}),
+    }
 
-    def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
-        uid = self.kwargs["conversation_id"]
-        try:
-            self._give_score(uid) if (do := request.POST.get("do", "")) == "" else self._ask_judges(uid, do)
-        except Day1Error as error:
-            if error.status == 404:
-                raise
-            flash_warning(request, error_sentence(error))
-        return redirect(f"{self.reader.url('conversation', uid)}#scores")
+    def carry_out(self, name: str, values: dict[str, Any]) -> Any:
+        target = {"target_id": self.kwargs["conversation_id"]} if name == "give" else {}
+        return super().carry_out(name, values | target)
 
-    def _ask_judges(self, uid: Any, do: str) -> None:
-        row = scoring_engine.start_scoring(conversation_id=uid, again=do == "again", **self.reader.write_args)
-        if row.method == Score.Method.HEURISTIC:
-            flash_warning(self.request, _("No judge is set: 0.5 in each dimension, which is no judgement."))
-        elif row.is_earlier:
-            flash_warning(self.request, _("They rated it already, and nothing was said since."))
-        else:
-            flash_success(self.request, _("Queued: the judges rate it."))
-
-    def _give_score(self, uid: Any) -> None:
-        typed = {
-            name: self.request.POST.get(name, "").strip() for name in ("dimension", "value", "explanation")
-        }
-        fields: dict[str, Any] = {name: text for name, text in typed.items() if text}
-        if "value" in fields:
-            fields["value"] = read_number(fields["value"])
-        scoring_engine.create_score(target_type=TARGET, target_id=uid, **self.reader.write_args, **fields)
-        flash_success(self.request, _("Your score is kept."))
-
-
-def read_number(text: str) -> Any:
-    """Return the number that was typed; the engine refuses a text that is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    def find_next(self, action: Action, result: Any) -> str:
+        return f"{self.reader.url('conversation', self.kwargs['conversation_id'])}#scores"

@@ -14,16 +14,15 @@ from curation.engines.verification import DONE_STATES, VerificationEngine, find_
 from curation.engines.verification_run import find_judge
 from curation.models import VerificationJob
 from curation.operations.jobs import JOBS
+from curation.operations.verification import VERIFICATION
 from memory.conf import conf
 from memory.engines.facts.verdicts import JUDGEABLE
-from memory.exceptions import Day1Error, Invalid
 from memory.models import Fact
+from memory.views.actions import Action, ActionPage
 from memory.views.base import ProjectPage
-from memory.views.error_text import error_sentence
 from memory.views.flash import flash_success
 from memory.views.list_page import ListPage
 from memory.views.view_context import ViewContext
-from memory.views.widgets import parse_number
 
 verification_engine = VerificationEngine()
 DIMENSIONS = {
@@ -42,12 +41,21 @@ COUNTED = {
 }
 
 
-class VerificationPage(ListPage):
+class VerificationPage(ActionPage, ListPage):
     """What verification says of the branch, its jobs, and a form that begins one."""
 
     template_name = "verification.html"
     operation, page_size = JOBS["list"], 20
     section, scope, title = "verification", "curate", lazy("Verification")
+    actions = {
+        "create": Action(
+            VERIFICATION["batch"],
+            fields=("limit", "budget", "again"),
+            opens=("verification-job", "pk"),
+            button=lazy("Verify facts of this branch"),
+            drawing="verified",
+        )
+    }
     extra_context = {
         "drawing": "verified",
         "none_yet": lazy(
@@ -58,29 +66,10 @@ class VerificationPage(ListPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         summary = summarize_branch(branch_name=self.reader.branch.name, actor=self.reader.actor)
-        kwargs.setdefault("typed", {"limit": DEFAULT_LIMIT, "budget": conf().judge_budget})
         return super().get_context_data(summary=summary, lead=describe_rater(summary.judge), **kwargs)
 
-    def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
-        self.reader.require_now()
-        try:
-            job = verification_engine.verify_batch(
-                actor=self.reader.actor,
-                branch_name=self.reader.branch.name,
-                again=request.POST.get("again") == "on",
-                limit=self.read_number("limit"),
-                budget=self.read_number("budget"),
-            )
-        except Day1Error as error:
-            context = self.get_context_data(refusal=error_sentence(error), typed=request.POST)
-            return self.render_to_response(context, status=error.status)
-        return redirect(self.reader.url("verification-job", job.pk, branch="", at=""))
-
-    def read_number(self, name: str) -> int:
-        """Return a number of the form. Raises Invalid."""
-        if (number := parse_number(self.request.POST.get(name, ""), digits=6)) is None:
-            raise Invalid("{field} must be a whole number.", field=name)
-        return number
+    def find_values(self, name: str) -> dict[str, Any]:
+        return {"limit": DEFAULT_LIMIT, "budget": conf().judge_budget}
 
 
 def describe_rater(judge: str | None) -> str:

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from typing import Any
-from uuid import UUID
 
 from drf_spectacular.drainage import set_override
 from rest_framework import serializers as s
@@ -18,7 +17,6 @@ from memory.answers.rendering import page_shape
 from memory.api import base, schema
 from memory.engines.fields import types as t
 from memory.engines.fields.base import Field
-from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page
 from memory.engines.versions.lookup import MAIN
 from memory.filters import build_filter_set
@@ -31,24 +29,11 @@ from memory.operations.base import (
     Resource,
     Row,
 )
+from memory.operations.calls import PARSERS
 from memory.operations.inputs import Input
 from memory.operations.parameters import COMMON, Parameter, take_parameters
 
-
-def parse_key(name: str, text: str) -> UUID | int:
-    """Parse the id of a row or its number in the project. Raises Invalid."""
-    is_number = text.isascii() and text.isdigit() and len(text) < 10
-    return int(text) if is_number else c.parse_uuid(name, text)
-
-
 PATTERNS = {"int": r"\d{1,4}", "path": ".+?", "uuid": "[^/]+", "": "[^/]+"}
-PARSERS: dict[str, c.Check] = {
-    "int": lambda _, text: int(text),
-    "uuid": c.parse_uuid,
-    "key": parse_key,
-    "path": lambda _, text: text,
-    "": lambda _, text: text,
-}
 WITH_BODY = frozenset({"post", "put", "patch"})
 FORMAT, JSON = "format", "json"  # the parameter that names a form, and its usual value
 Handler = Callable[..., Response]

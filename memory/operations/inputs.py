@@ -197,6 +197,13 @@ class Query(Input):
         self.body = {}
 
 
+class Values(Input):
+    """Values that a surface has read by itself, such as those of a form."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.query, self.body = {}, dict(values)
+
+
 def read_request_body(request: Request) -> dict[str, Any]:
     """Return a copy of the body's JSON object; {} without a body. Raises Invalid."""
     if request.method in ("GET", "HEAD"):

@@ -79,6 +79,14 @@ def text_field(name: str, title: Any, *, value: Any = "", rows: int = 0, **attri
     return format_html('<label class="{}"><span{}>{}</span>{}</label>', tone, unseen, title, control)
 
 
+@register.inclusion_tag("parts/form.html", takes_context=True)
+def action_form(context: template.Context, action: str, **options: Any) -> dict[str, Any]:
+    """Render the form of one of the page's actions; ``classes``, ``form_id`` and ``to`` are its own."""
+    page = context["view"]
+    shown = {"form": page.get_form(action), "buttons": page.list_buttons(action)}
+    return {**shown, "csrf_token": context.get("csrf_token"), **options}
+
+
 @register.simple_tag
 def copy_button(element: str, of: Any = "", tone: str = "") -> SafeString:
     """Render the button that a script shows: it copies the text of an element."""

@@ -3,28 +3,29 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django import forms
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from memory.engines.facts.ageing.engine import AgedFact, AgeingEngine, AgeingPreview, find_reasons
+from memory.engines.facts.ageing.engine import (
+    AgedFact,
+    AgeingEngine,
+    AgeingPreview,
+    AgeingReport,
+    find_reasons,
+)
 from memory.engines.facts.ageing.rules import AgeingRules, Reason
-from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.support.usage import UsageEngine
-from memory.exceptions import Day1Error, Invalid
-from memory.models import AgedVersion, Fact, Project
+from memory.models import AgedVersion, Fact
+from memory.operations.ageing import AGEING
+from memory.operations.facts import FACTS
+from memory.views.actions import Action
 from memory.views.bulk import read_tick
-from memory.views.error_text import error_sentence
-from memory.views.fact_actions import build_undo_url
 from memory.views.fact_panels import add_fact_panel
 from memory.views.filter_tokens import refuse_unknown
-from memory.views.flash import flash_success, flash_warning
 from memory.views.frames import add_page
 from memory.views.navigation import Section, add_section
-from memory.views.project_settings import SAVE, SettingsPage
+from memory.views.project_settings import SettingsPage, change_settings
 from memory.views.store_state import describe_stored
 from memory.views.view_context import ViewContext
 
@@ -48,46 +49,19 @@ KEPT_TITLES: dict[str, Any] = {
 }
 
 
-class AgeingForm(forms.Form):
-    """The settings of ageing; the engine checks them."""
-
-    age_facts = forms.BooleanField(
-        label=lazy("Archive every day what has aged"),
-        required=False,
-        help_text=lazy("Otherwise only the buttons of this page and the command archive."),
-    )
-    stale_after_days = forms.IntegerField(
-        label=lazy("Stale after days"),
-        required=False,
-        help_text=lazy(
-            "Facts of priority P3 and P4 that nobody recalled, changed or confirmed. Empty: never."
-        ),
-    )
-    fact_budget = forms.IntegerField(
-        label=lazy("Facts of a branch"),
-        required=False,
-        help_text=lazy("Over it those of the least worth go. Empty: any number."),
-    )
-    category_ttl_days = forms.CharField(
-        label=lazy("Days to live by category"),
-        required=False,
-        widget=forms.Textarea({"rows": 3, "spellcheck": "false", "placeholder": "error: 30"}),
-        help_text=lazy("One category a line, with a colon and the days since a fact was last changed."),
-    )
-
-    def clean_category_ttl_days(self) -> dict[str, int]:
-        lines = [line for line in self.cleaned_data["category_ttl_days"].splitlines() if line.strip()]
-        return dict(map(parse_days, lines))
-
-
-def parse_days(line: str) -> tuple[str, int]:
-    """Parse a category and its days. Raises ValidationError."""
-    category, _colon, days = line.rpartition(":")
-    try:
-        return category.strip(), int(days)
-    except ValueError:
-        text = _("“%(line)s” is no category with its days, such as error: 30.") % {"line": line.strip()}
-        raise forms.ValidationError(text) from None
+def tell_run(done: AgeingReport) -> str:
+    """Return what a run archived, and what it left."""
+    texts = [ngettext("%(n)s fact is archived.", "%(n)s facts are archived.", done.count) % {"n": done.count}]
+    if changed := done.changed_meanwhile:
+        text = ngettext(
+            "%(n)s changed since it was shown, and is left.",
+            "%(n)s changed since they were shown, and are left.",
+            changed,
+        )
+        texts.append(text % {"n": changed})
+    if done.remaining:
+        texts.append(_("%(n)s are left for another run.") % {"n": done.remaining})
+    return " ".join(texts)
 
 
 @add_page("ageing", "ageing")
@@ -97,7 +71,15 @@ class Ageing(SettingsPage):
     template_name = "ageing.html"
     section = "ageing"
     title = lazy("Ageing")
-    settings_form = AgeingForm
+    warns = ("chosen", "all", "pin")
+    actions = {
+        "chosen": Action(AGEING["run"], tell_run, undo="commit"),
+        "all": Action(AGEING["run"], tell_run, undo="commit"),
+        "pin": Action(
+            FACTS["actions"], lazy("Pinned: ageing leaves it alone."), takes=("tick",), undo="commit"
+        ),
+        **change_settings("age_facts", "stale_after_days", "fact_budget", "category_ttl_days"),
+    }
     extra_context = {
         "drawing": "clock",
         "none_fits": lazy("Nothing has aged for this reason."),
@@ -107,10 +89,15 @@ class Ageing(SettingsPage):
         ),
     }
 
+    @property
+    def chosen(self) -> list[str]:
+        """Return the reasons in the address."""
+        return [reason for reason in self.request.GET.getlist("reason") if reason in REASON_TITLES]
+
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         refuse_unknown(self.request, [], ["reason"])
         where: dict[str, Any] = {"actor": self.reader.actor, "branch_name": self.reader.branch.name}
-        chosen = [reason for reason in self.request.GET.getlist("reason") if reason in REASON_TITLES]
+        chosen = self.chosen
         found = ageing_engine.preview_ageing(**where, reasons=chosen, **self.paging())
         runs = ageing_engine.list_runs(**where, limit=MAX_RUNS)
         usage = usage_engine.get_usage(actor=self.reader.actor)
@@ -131,57 +118,24 @@ class Ageing(SettingsPage):
             **kwargs,
         )
 
-    def describe_settings(self, project: Project) -> dict[str, Any]:
-        lines = [f"{category}: {days}" for category, days in project.category_ttl_days.items()]
-        return {**super().describe_settings(project), "category_ttl_days": "\n".join(lines)}
-
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if request.POST.get("do") == SAVE:
-            return self.save_settings(request)
-        try:
-            if "pin" in request.POST:
-                self.pin_fact(request, request.POST["pin"])
-            else:
-                self.run_ageing(request)
-        except (Invalid, Day1Error) as error:
-            if error.status in (403, 404):
-                raise
-            flash_warning(request, error_sentence(error))
-        return redirect(self.reader.url("ageing", reason=request.GET.getlist("reason")))
-
-    def run_ageing(self, request: HttpRequest) -> None:
-        """Archive the ticked facts, or all that aged but those whose tick was taken away."""
-        ticked = dict(map(read_tick, request.POST.getlist("fact")))
-        options: dict[str, Any] = {"fact_ids": ticked, "expected_versions": ticked}
-        if request.POST.get("do") == "all":
-            shown = dict(map(read_tick, request.POST.getlist("shown")))
-            reasons = [reason for reason in request.GET.getlist("reason") if reason in REASON_TITLES]
-            left = [uid for uid in shown if uid not in ticked]
-            options = {"exclude": left, "reasons": reasons, "expected_versions": shown}
-        done = ageing_engine.run_ageing(**self.reader.write_args, **options)
-        text = ngettext("%(n)s fact is archived.", "%(n)s facts are archived.", done.count) % {
-            "n": done.count
-        }
-        if changed := done.changed_meanwhile:
-            text += " " + ngettext(
-                "%(n)s changed since it was shown, and is left.",
-                "%(n)s changed since they were shown, and are left.",
-                changed,
-            ) % {"n": changed}
-        if done.remaining:
-            text += " " + _("%(n)s are left for another run.") % {"n": done.remaining}
-        flash_success(request, text, build_undo_url(self.reader, done.commit))
-
-    def pin_fact(self, request: HttpRequest, ticked: str) -> None:
-        uid, version = read_tick(ticked)
-        report = ActionEngine().apply_action(
-            action="pin", fact_ids=[uid], expected_versions={uid: version}, **self.reader.write_args
-        )
-        if error := report.results[0].error:
+    def carry_out(self, name: str, values: dict[str, Any]) -> Any:
+        """Archive the ticked facts, or all that aged but those whose tick was taken away; or pin a fact."""
+        post = self.request.POST
+        ticked = dict(map(read_tick, post.getlist("fact")))
+        match name:
+            case "chosen":
+                values |= {"fact_ids": list(ticked), "expected_versions": ticked}
+            case "all":
+                shown = dict(map(read_tick, post.getlist("shown")))
+                left = [uid for uid in shown if uid not in ticked]
+                values |= {"exclude": left, "reasons": self.chosen, "expected_versions": shown}
+            case "pin":
+                uid, version = read_tick(values.pop("tick"))
+                values |= {"action": "pin", "fact_ids": [uid], "expected_versions": {uid: version}}
+        done = super().carry_out(name, values)
+        if name == "pin" and (error := done.results[0].error):
             raise error
-        flash_success(
-            request, _("Pinned: ageing leaves it alone."), build_undo_url(self.reader, report.commit)
-        )
+        return done
 
 
 def describe_rows(found: AgeingPreview) -> list[tuple[AgedFact, str, str]]:

@@ -15,8 +15,9 @@ from memory.models import Commit, Fact
 from memory.views.action_report import store_report
 from memory.views.base import ProjectPage
 from memory.views.error_text import counts_sentence, error_sentence
-from memory.views.fact_actions import RECOVERABLE_ERRORS, build_undo_url
+from memory.views.fact_actions import RECOVERABLE_ERRORS
 from memory.views.flash import flash_message
+from memory.views.view_context import build_undo_url
 from memory.views.widgets import read_id
 
 ONE = "one"  # the button of a row: its value is action:fact:version

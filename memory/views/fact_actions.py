@@ -29,7 +29,7 @@ from memory.views.fact_detail import FactPage, FactViewBase, changes_since, read
 from memory.views.fact_form import CATEGORIES, FactForm, shown_as
 from memory.views.flash import flash_success, flash_warning
 from memory.views.proposals import asked_again, render_answered
-from memory.views.view_context import ViewContext
+from memory.views.view_context import ViewContext, build_undo_url
 from memory.views.widgets import add_form_error, parse_number, read_id
 
 # Actions with a button on the page of a fact; the others have their own forms.
@@ -39,11 +39,6 @@ BUTTONS = frozenset({*VERDICT_BUTTONS, "archive", "restore", "pin", "unpin"})
 
 # Errors that leave the form open, with all its input.
 RECOVERABLE_ERRORS = (Invalid, TooLarge, Conflict, IllegalTransition, BranchArchived, DirectWritesRefused)
-
-
-def build_undo_url(reader: ViewContext, commit: Commit | None) -> str:
-    """Return the address that reverts a commit; "" without one."""
-    return reader.frame.reverse("undo", reader.project.slug, commit.pk) if commit else ""
 
 
 class Act(FactPage):

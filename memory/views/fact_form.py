@@ -7,7 +7,7 @@ from django import forms
 from memory.engines.fields.base import Use
 from memory.engines.fields.facts import FACT
 from memory.models import Fact
-from memory.views.field_widgets import OptionalText, form_field, read_value, show_value
+from memory.views.field_widgets import form_field, read_value, show_value
 from memory.views.widgets import parse_number
 
 FORM_FIELDS = FACT.select_fields(Use.FORM)
@@ -21,7 +21,7 @@ CATEGORIES = (
 class FactForm(forms.Form):
     """A form whose fields are all texts: the engine validates them."""
 
-    version = OptionalText(widget=forms.HiddenInput)
+    version = forms.CharField(required=False, widget=forms.HiddenInput)
 
     use_required_attribute = False
 

@@ -1,10 +1,8 @@
 """Members of the project: everybody sees them, maintainers change them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
-from uuid import UUID
 
-from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -13,12 +11,15 @@ from django.utils.translation import gettext_lazy as lazy
 
 from memory.engines.access.invitations import InvitationEngine
 from memory.engines.access.members import Departure, MemberEngine
-from memory.engines.fields.invitations import DEFAULT_DAYS, MAX_DAYS, MAX_USES
+from memory.engines.fields.base import Use
+from memory.engines.fields.invitations import INVITATION
 from memory.exceptions import Day1Error
 from memory.models import Membership
+from memory.operations.invitations import INVITATIONS
 from memory.operations.members import MEMBERS
+from memory.views.actions import Action, ActionPage, ConfirmPage
 from memory.views.base import ProjectPage
-from memory.views.flash import flash_success
+from memory.views.field_widgets import DeclaredForm
 from memory.views.labels import WORDS
 from memory.views.list_page import ListPage
 from memory.views.widgets import add_form_error
@@ -28,36 +29,23 @@ REMOVED = lazy(
     " %(logins)d."
 )
 SHOWN = 20  # of the newest invitations
-ROLES = {
-    "viewer": lazy("viewer: reads"),
-    "curator": lazy("curator: also verifies, corrects and answers the review queue"),
-    "maintainer": lazy("maintainer: everything, keys and members included"),
-}
 
 
-class MemberForm(forms.Form):
-    username = forms.CharField(
-        label=lazy("Username"), max_length=150, help_text=lazy("The person must have an account here.")
-    )
-    role = forms.ChoiceField(
-        label=lazy("Role"), choices=list(ROLES.items()), widget=forms.RadioSelect, initial="viewer"
-    )
+def tell_departure(done: Departure) -> str:
+    """Return what ended with a member."""
+    return str(REMOVED % {"name": done.name, **done.counts})
 
 
-class InvitationForm(forms.Form):
-    role = forms.ChoiceField(
-        label=lazy("Role"), choices=list(ROLES.items()), widget=forms.RadioSelect, initial="viewer"
-    )
-    note = forms.CharField(label=lazy("For whom"), max_length=200, required=False)
-    max_uses = forms.IntegerField(
-        label=lazy("How many may use it"), min_value=1, max_value=MAX_USES, initial=1
-    )
-    days = forms.IntegerField(
-        label=lazy("Expires in days"), min_value=1, max_value=MAX_DAYS, initial=DEFAULT_DAYS
-    )
-
-
-class Members(ListPage):
+class Members(ActionPage, ListPage):
+    needs_now = False
+    actions = {
+        "create": Action(
+            MEMBERS["create"],
+            lambda member: _("%(name)s is a member now.") % {"name": member.user.get_username()},
+            fields=("username", "role"),
+            button=lazy("Add"),
+        )
+    }
     template_name = "members/list.html"
     section = "members"
     title = lazy("Members")
@@ -74,47 +62,39 @@ class Members(ListPage):
     }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        kwargs.setdefault("form", MemberForm())
         if self.reader.can["admin"]:
             found = InvitationEngine().list_invitations(actor=self.reader.actor, limit=SHOWN)
-            kwargs |= {"invitations": found.results, "invitation_form": InvitationForm()}
+            kwargs |= {"invitations": found.results, "invitation_form": build_invitation_form()}
         return super().get_context_data(roles=Membership.Role.choices, **kwargs)
 
-    def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
-        self.reader.actor.require_scope("admin")
-        form = MemberForm(request.POST)
-        if form.is_valid():
-            try:
-                member = MemberEngine().add_member(**form.cleaned_data, actor=self.reader.actor)
-                flash_success(request, _("%(name)s is a member now.") % {"name": member.user.get_username()})
-                return redirect(self.reader.url("members"))
-            except Day1Error as error:
-                add_form_error(form, error)
-        return self.render_to_response(self.get_context_data(form=form), status=400)
+    def find_values(self, name: str) -> Mapping[str, Any]:
+        return {"role": Membership.Role.VIEWER.value}
 
 
-class ChangeMember(ProjectPage):
+def tell_role(member: Membership) -> str:
+    values = {"name": member.user.get_username(), "role": WORDS[member.role]}
+    return _("%(name)s is %(role)s now.") % values
+
+
+class ChangeMember(ActionPage):
     """A change of a member's role, sent from the list."""
 
-    scope = "admin"
+    scope, usual, needs_now = "admin", "change", False
     http_method_names = ["post"]
-
-    def post(self, request: HttpRequest, member_id: int, **kwargs: Any) -> HttpResponse:
-        role = request.POST.get("role", "")
-        member = MemberEngine().change_role(member_id=member_id, role=role, actor=self.reader.actor)
-        values = {"name": member.user.get_username(), "role": WORDS[member.role]}
-        flash_success(request, _("%(name)s is %(role)s now.") % values)
-        return redirect(self.reader.url("members"))
+    actions = {"change": Action(MEMBERS["partial_update"], tell_role, fields=("role",), opens=("members",))}
 
 
-class RemoveMember(ProjectPage):
-    """A confirmation with all that ends with it, which removes the member."""
+class RemoveMember(ConfirmPage):
+    """A confirmation that says what ends with a member, and removes the member."""
 
     template_name = "members/remove.html"
     title = lazy("Remove a member")
-    extra_context = {"verb": lazy("Remove")}
-    scope = "admin"
-    section = "members"
+    scope, section, needs_now = "admin", "members", False
+    actions = {
+        "confirm": Action(
+            MEMBERS["remove"], tell_departure, opens=("members",), button=lazy("Remove"), tone="danger"
+        )
+    }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         member_id = self.kwargs["member_id"]
@@ -122,12 +102,11 @@ class RemoveMember(ProjectPage):
         parts = list(describe_departure(departure))
         return super().get_context_data(departure=departure, parts=parts, **kwargs)
 
-    def post(self, request: HttpRequest, member_id: int, **kwargs: Any) -> HttpResponse:
-        departure = MemberEngine().remove_member(member_id=member_id, actor=self.reader.actor)
-        flash_success(request, REMOVED % {"name": departure.name, **departure.counts})
-        if departure.member.user_id == request.user.pk:
-            return redirect("front")
-        return redirect(self.reader.url("members"))
+    def find_next(self, action: Action, result: Departure) -> str:
+        """Lead who left to the front page: the project is theirs no more."""
+        if result.member.user_id == self.request.user.pk:
+            return reverse("front")
+        return super().find_next(action, result)
 
 
 class Line(NamedTuple):
@@ -153,6 +132,12 @@ def describe_departure(departure: Departure) -> Iterator[tuple[Any, int, list[Li
         yield _("Members whom they let in: these stay, look whether they should"), len(joined), joined
 
 
+def build_invitation_form(data: Any = None) -> DeclaredForm:
+    """Return the form of a new invitation."""
+    fields = INVITATION.select_fields(Use.CREATE)
+    return DeclaredForm(fields, data, {one.name: one.default for one in fields if one.default})
+
+
 class Invite(ProjectPage):
     """The form of a new invitation, sent from the list; its answer shows the link once."""
 
@@ -166,23 +151,28 @@ class Invite(ProjectPage):
         return redirect(self.reader.url("members"))
 
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
-        form = InvitationForm(request.POST)
-        if not form.is_valid():
-            return self.render_to_response(self.get_context_data(form=form), status=400)
-        row, secret = InvitationEngine().create_invitation(actor=self.reader.actor, **form.cleaned_data)
+        form = build_invitation_form(request.POST)
+        form.full_clean()
+        try:
+            row, secret = InvitationEngine().create_invitation(actor=self.reader.actor, **form.read_values())
+        except Day1Error as error:
+            add_form_error(form, error)
+            return self.render_to_response(self.get_context_data(form=form), status=error.status)
         link = request.build_absolute_uri(reverse("join", args=[secret]))
         response = self.render_to_response(self.get_context_data(invitation=row, link=link), status=201)
         response["Cache-Control"] = "no-store"
         return response
 
 
-class RevokeInvitation(ProjectPage):
+class RevokeInvitation(ActionPage):
     """The end of an invitation, sent from the list."""
 
-    scope = "admin"
+    scope, usual, needs_now = "admin", "revoke", False
     http_method_names = ["post"]
-
-    def post(self, request: HttpRequest, invitation_id: UUID, **kwargs: Any) -> HttpResponse:
-        InvitationEngine().revoke_invitation(invitation_id=invitation_id, actor=self.reader.actor)
-        flash_success(request, _("The invitation is revoked: its link opens nothing any more."))
-        return redirect(self.reader.url("members"))
+    actions = {
+        "revoke": Action(
+            INVITATIONS["revoke"],
+            lazy("The invitation is revoked: its link opens nothing any more."),
+            opens=("members",),
+        )
+    }

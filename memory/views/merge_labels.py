@@ -24,14 +24,6 @@ STATE_BADGES: dict[str, tuple[str, str]] = {
     State.REVERTED: ("undo", "archived"),
     State.REJECTED: ("close", "error"),
 }
-STRATEGIES: dict[str, Any] = {
-    Strategy.AUTO: _("auto: what conflicts waits until somebody decides it"),
-    Strategy.THEIRS: _("theirs: every conflict is settled for the branch"),
-    Strategy.OURS: _("ours: every conflict is settled for the target"),
-    Strategy.SQUASH: _("squash: all new facts arrive as one fact, which lists them"),
-    Strategy.CHERRY_PICK: _("cherry_pick: only the memories that you tick"),
-    Strategy.FAST_FORWARD: _("fast_forward: refused when the target has commits of its own"),
-}
 GATES: dict[str, Any] = {
     "conflicts": _("conflicts"),
     "require_verified": _("unverified"),

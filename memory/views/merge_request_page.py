@@ -8,7 +8,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from memory.engines.facts.bulk_actions import DONE, REFUSED, ActionEngine
+from memory.engines.facts.bulk_actions import DONE, REFUSED, Report
 from memory.engines.merging.gates import GateResult
 from memory.engines.merging.plan import CLASSES, CONFLICT, PlanItem
 from memory.engines.merging.plan_views import PlanView
@@ -17,11 +17,13 @@ from memory.engines.merging.request_results import RequestCheck
 from memory.engines.merging.settling import load_plan
 from memory.engines.merging.shown_requests import build_options
 from memory.engines.support.pagination import Page
-from memory.engines.support.validation import parse_time, parse_uuid
 from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid
 from memory.models import Fact
+from memory.operations.facts import FACTS
+from memory.operations.merge_requests import MERGE_REQUESTS
+from memory.views.actions import Action, ActionPage, Caution
+from memory.views.bulk import read_tick
 from memory.views.error_text import error_sentence
-from memory.views.flash import flash_success, flash_warning
 from memory.views.frames import add_page
 from memory.views.merge_conflicts import (
     ConflictView,
@@ -32,7 +34,6 @@ from memory.views.merge_conflicts import (
 from memory.views.merge_sides import Lines, Side
 from memory.views.question_rows import build_rows, describe_results
 from memory.views.view_context import with_query
-from memory.views.widgets import parse_number
 
 TABS = {
     "conversation": gettext_lazy("Conversation"),
@@ -48,11 +49,51 @@ DECIDED_AT = "decided_at"
 REFUSALS = (BranchArchived, Conflict, IllegalTransition, Invalid)
 
 
+def tell_verified(report: Report) -> str:
+    """Return how many facts were verified, and how many could not be."""
+    done = _("Facts verified: %(count)d.") % {"count": report.count_outcome(DONE)}
+    if not (refused := report.count_outcome(REFUSED)):
+        return done
+    text = _("Not verified, since they changed or are gone: %(count)d.") % {"count": refused}
+    return Caution(f"{done} {text}")
+
+
 @add_page("merge-requests/<int:number>", "merge-request")
-class MergeRequestPage(RequestPart):
+class MergeRequestPage(ActionPage, RequestPart):
     template_name = "merge_request.html"
-    undo = ""  # the address that takes back what a button did
-    gate = ""  # the check that the page shows after it
+    usual = ""
+    actions = {
+        "approve": Action(
+            MERGE_REQUESTS["approve"], gettext_lazy("Approved."), fields=("source_seq", DECIDED_AT)
+        ),
+        "withdraw": Action(MERGE_REQUESTS["withdraw_approval"], gettext_lazy("Your approval is taken back.")),
+        "reject": Action(
+            MERGE_REQUESTS["reject"], gettext_lazy("Rejected: nothing was merged."), fields=("reason",)
+        ),
+        "merge": Action(
+            MERGE_REQUESTS["merge"],
+            gettext_lazy("Merged into %(request.target.name)s."),
+            undone_by="revert",
+        ),
+        "revert": Action(
+            MERGE_REQUESTS["revert"],
+            gettext_lazy("The merge was taken back: everything is as before."),
+        ),
+        "settle": Action(  # what was decided stays as it is
+            MERGE_REQUESTS["decisions"],
+            gettext_lazy("Conflicts decided: %(decided)d."),
+            fields=("choice", "reasons"),
+            fixed={"only_open": True},
+        ),
+        "unsettle": Action(
+            MERGE_REQUESTS["withdraw_decision"], gettext_lazy("The conflicts are undecided again.")
+        ),
+        "verify": Action(FACTS["actions"], tell_verified, fixed={"action": "verify"}),
+    }
+
+    @property
+    def places(self) -> dict[str, Any]:
+        return {"request_id": self.number}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         found = self.load_check()
@@ -62,91 +103,42 @@ class MergeRequestPage(RequestPart):
         shown |= getattr(self, f"_{tab}_context")(found)
         return super().get_context_data(title=str(found.request), found=found, **shown, **kwargs)
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Do what the button says: do=approve, withdraw, reject, merge, revert, settle, verify."""
-        self.reader.require_now()
-        name = request.GET.get("do") or request.POST.get("do", "")
-        action: Callable[[], str] | None = getattr(self, f"_do_{name}", None) if name.isalpha() else None
-        if action is None:
-            raise Invalid(_("This page knows no such action."))
-        try:
-            sentence = action()
-        except REFUSALS as error:
-            return self._render_refused(error)
-        flash_success(request, sentence, undo=self.undo)
-        if getattr(request, "htmx", False):
-            return HttpResponse(status=204)
-        tab = "changes" if name in ("settle", "verify") else ""
-        return redirect(with_query(self.address, {"tab": tab, "gate": self.gate}))
+    # ---- what can be done ----------------------------------------------------------------------
 
-    def _render_refused(self, error: Day1Error) -> HttpResponse:
+    def carry_out(self, name: str, values: dict[str, Any]) -> Any:
+        """Carry out an action; facts are verified as the page showed them."""
+        if name == "unsettle":
+            values[DECIDED_AT] = self.request.GET.get(DECIDED_AT, "")
+        if name == "verify":
+            request = self._act(merge_request_engine.get_request)
+            read = dict(map(read_tick, self.request.POST.getlist("fact")))
+            known = {uid: version for uid, version in read.items() if version}
+            values |= {"branch": request.source.name, "fact_ids": list(read), "expected_versions": known}
+        return super().carry_out(name, values)
+
+    def render_refused(self, name: str, error: Day1Error) -> HttpResponse:
+        if not isinstance(error, REFUSALS):
+            raise error
         context = self.get_context_data(refusal=error_sentence(error), typed=self.request.POST)
         return self.render_to_response(context, status=error.status)
 
-    # ---- what can be done ----------------------------------------------------------------------
+    def render_done(self, name: str, result: Any) -> HttpResponse:
+        response = super().render_done(name, result)
+        return HttpResponse(status=204) if getattr(self.request, "htmx", False) else response
+
+    def find_undo(self, action: Action, result: Any) -> str:
+        if action is self.actions["settle"] and result.decided_at:
+            return with_query(self.address, {"do": "unsettle", DECIDED_AT: result.decided_at.isoformat()})
+        return super().find_undo(action, result)
+
+    def find_next(self, action: Action, result: Any) -> str:
+        """Return the address of the changes after one of their buttons, else that of the request."""
+        is_verify = action is self.actions["verify"]
+        tab = "changes" if is_verify or action is self.actions["settle"] else ""
+        return with_query(self.address, {"tab": tab, "gate": "require_verified" if is_verify else ""})
 
     def _act(self, method: Callable[..., Any], **options: Any) -> Any:
         return method(request_id=self.number, actor=self.reader.actor, **options)
-
-    def _do_approve(self) -> str:
-        text = self.request.POST.get("source_seq", "")
-        if (read := parse_number(text, digits=18)) is None and text:
-            raise Invalid("source_seq must be a whole number.", field="source_seq")
-        decided_at = parse_time(DECIDED_AT, self.request.POST.get(DECIDED_AT) or None)
-        self._act(merge_request_engine.approve_request, source_seq=read, decided_at=decided_at)
-        return _("Approved.")
-
-    def _do_withdraw(self) -> str:
-        self._act(merge_request_engine.withdraw_approval)
-        return _("Your approval is taken back.")
-
-    def _do_reject(self) -> str:
-        reason = self.request.POST.get("reason", "").strip()
-        self._act(merge_request_engine.reject_request, reason=reason)
-        return _("Rejected: nothing was merged.")
-
-    def _do_merge(self) -> str:
-        done = self._act(merge_request_engine.merge_request)
-        self.undo = with_query(self.address, {"do": "revert"})
-        return _("Merged into %(target)s.") % {"target": done.request.target.name}
-
-    def _do_revert(self) -> str:
-        self._act(merge_request_engine.revert_request)
-        return _("The merge was taken back: everything is as before.")
-
-    def _do_verify(self) -> str:
-        """Verify the facts that the page showed, as they were then."""
-        self.gate = "require_verified"
-        request = self._act(merge_request_engine.get_request)
-        read = dict(text.split(":", 1) for text in self.request.POST.getlist("fact") if ":" in text)
-        versions = {parse_uuid("fact", uid): parse_number(text, digits=9) for uid, text in read.items()}
-        report = ActionEngine().apply_action(
-            action="verify",
-            fact_ids=list(versions),
-            expected_versions={uid: version for uid, version in versions.items() if version},
-            branch_name=request.source.name,
-            actor=self.reader.actor,
-        )
-        if refused := report.count_outcome(REFUSED):
-            text = _("Not verified, since they changed or are gone: %(count)d.")
-            flash_warning(self.request, text % {"count": refused})
-        return _("Facts verified: %(count)d.") % {"count": report.count_outcome(DONE)}
-
-    def _do_settle(self) -> str:
-        """Decide all undecided conflicts of a reason for one side; what was decided stays as it is."""
-        post = self.request.POST
-        choice, reason = post.get("choice", ""), post.get("reason", "")
-        rule = {"choice": choice, "reasons": [reason] if reason else [], "only_open": True}
-        done = self._act(merge_request_engine.decide_conflicts, **rule)
-        if done.decided_at:
-            self.undo = with_query(self.address, {"do": "unsettle", DECIDED_AT: done.decided_at.isoformat()})
-        return _("Conflicts decided: %(count)d.") % {"count": done.decided}
-
-    def _do_unsettle(self) -> str:
-        """Make undecided again what one answer for many has decided."""
-        decided_at = parse_time(DECIDED_AT, self.request.GET.get(DECIDED_AT, ""))
-        self._act(merge_request_engine.withdraw_decision, decided_at=decided_at)
-        return _("The conflicts are undecided again.")
 
     # ---- tabs ----------------------------------------------------------------------------------
 

@@ -1,34 +1,30 @@
 """Merge requests: their list, the checks of one in short, and the form that opens one."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from django import forms
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.engines.branches.manager import BranchManager
+from memory.engines.fields.merges import STRATEGY_WORDS
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import APPLIED, CONFLICT, REMOVED, PlanItem
-from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.versions.lookup import MAIN
-from memory.exceptions import BranchArchived, BranchNotFound, Conflict, Day1Error
+from memory.exceptions import BranchArchived, BranchNotFound, Conflict
 from memory.models import Branch, MergeRequest
 from memory.operations.merge_requests import MERGE_REQUESTS
-from memory.views.base import ProjectPage
-from memory.views.flash import flash_success
+from memory.views.actions import Action, ActionPage
+from memory.views.field_widgets import DeclaredForm
 from memory.views.frames import add_page
 from memory.views.labels import CHANGE_KINDS, WORDS
 from memory.views.list_page import ALL, ListPage
-from memory.views.merge_labels import CLASSES, REASONS, STATES, STRATEGIES
+from memory.views.merge_labels import CLASSES, REASONS, STATES
 from memory.views.merge_sides import describe_row
-from memory.views.widgets import add_form_error
 
-merge_engine, merge_request_engine = MergeEngine(), MergeRequestEngine()
-CODE = {"autocomplete": "off", "spellcheck": "false"}
+merge_engine = MergeEngine()
 ONE_COMMIT = 1
 MAX_OFFERED = 100  # memories that can be ticked
 MAX_LINE = 200
@@ -59,41 +55,23 @@ class MergeRequests(ListPage):
     }
 
 
-class RequestForm(forms.Form):
-    """A form whose fields are all texts: the engine validates them."""
+class RequestForm(DeclaredForm):
+    """The form of a new request, with the memories that can be picked."""
 
-    title = forms.CharField(
-        label=gettext_lazy("Title"), max_length=200, widget=forms.TextInput(attrs={"dir": "auto"})
-    )
-    description = forms.CharField(
-        label=gettext_lazy("Description"),
-        help_text=gettext_lazy("What was learned, and what a reader should look at."),
-        widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"}),
-    )
-    target = forms.CharField(
-        label=gettext_lazy("Into"), max_length=200, widget=forms.TextInput(attrs={"list": "targets", **CODE})
-    )
-    strategy = forms.ChoiceField(
-        label=gettext_lazy("Strategy"), choices=list(STRATEGIES.items()), widget=forms.RadioSelect
-    )
-    ids = forms.MultipleChoiceField(
-        label=gettext_lazy("Memories to take"),
-        help_text=gettext_lazy("Links, verdicts and messages come with what they belong to."),
-        widget=forms.CheckboxSelectMultiple,
-    )
-
-    use_required_attribute = False
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["ids"].widget = forms.CheckboxSelectMultiple()
 
     def offer_memories(self, items: Sequence[PlanItem], has_more: bool) -> None:
         """Offer the memories that can be ticked; without any there is no cherry-pick."""
-        fields: dict[str, Any] = self.fields
         if not items:
-            del fields["ids"]
-            fields["strategy"].choices = [one for one in STRATEGIES.items() if one[0] != CHERRY_PICK]
+            del self.fields["ids"]
+            strategies = [choice for choice in STRATEGY_WORDS if choice[0] != CHERRY_PICK]
+            self.fields["strategy"].widget = forms.RadioSelect(choices=strategies)
             return
-        fields["ids"].choices = [(str(item.uid), describe_item(item)) for item in items]
+        self.fields["ids"].widget.choices = [(str(item.uid), describe_item(item)) for item in items]
         if has_more:
-            fields["ids"].help_text = _(
+            self.fields["ids"].help_text = _(
                 "These are the first ones; the command line takes any by its id. Links, verdicts and messages"
                 " come with what they belong to."
             )
@@ -110,44 +88,39 @@ def describe_item(item: PlanItem) -> str:
 
 
 @add_page("merge-requests/new", "new-merge-request")
-class NewMergeRequest(ProjectPage):
+class NewMergeRequest(ActionPage):
     """The form that opens a merge request from ?source=, else from the branch that is read."""
 
     template_name = "merge_request_new.html"
     section = "merge-requests"
     title = gettext_lazy("New merge request")
-    scope = "write"
+    scope, needs_now = "write", False
+    actions = {
+        "create": Action(
+            MERGE_REQUESTS["create"],
+            gettext_lazy("Merge request #%(number)s is open."),
+            fields=("title", "description", "target", "strategy", "ids"),
+            opens=("merge-request", "number"),
+            form=RequestForm,
+        )
+    }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        actor, source = self.reader.actor, self._find_source()
-        if "form" not in kwargs:
-            target = source.parent.name if source.parent else ""  # main has none that it came from
-            initial = {"title": self._suggest_title(source), "target": target, "strategy": "auto"}
-            kwargs["form"] = RequestForm(initial=initial)
-        kwargs["form"].offer_memories(*self._list_changes(source, kwargs["form"]["target"].value()))
-        targets = [one.name for one in BranchManager().find_branches(actor=actor) if one.pk != source.pk]
-        return super().get_context_data(source=source, targets=targets, **kwargs)
+        source, form = self._find_source(), cast(RequestForm, self.get_form("create"))
+        form.offer_memories(*self._list_changes(source, form["target"].value()))
+        branches = BranchManager().find_branches(actor=self.reader.actor)
+        targets = [branch.name for branch in branches if branch.pk != source.pk]
+        return super().get_context_data(source=source, targets=targets, form=form, **kwargs)
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        form = RequestForm(request.POST)
-        typed = {name: request.POST.get(name, "").strip() for name in form.fields}
-        picked: list[Any] = request.POST.getlist("ids") if typed["strategy"] == CHERRY_PICK else []
-        try:
-            made = merge_request_engine.create_request(
-                source=self._find_source().name,
-                actor=self.reader.actor,
-                title=typed["title"],
-                description=typed["description"],
-                target=typed["target"] or MAIN,
-                strategy=typed["strategy"] or "auto",
-                ids=picked,
-            )
-        except Day1Error as error:
-            form.errors.clear()  # the engine has checked all of it
-            add_form_error(form, error)
-            return self.render_to_response(self.get_context_data(form=form), status=error.status)
-        flash_success(request, _("Merge request #%(number)s is open.") % {"number": made.number})
-        return redirect(self.reader.url("merge-request", made.number, branch="", at=""))
+    def find_values(self, name: str) -> dict[str, Any]:
+        source = self._find_source()
+        target = source.parent.name if source.parent else ""  # main has none that it came from
+        return {"title": self._suggest_title(source), "target": target, "strategy": "auto"}
+
+    def carry_out(self, name: str, values: dict[str, Any]) -> Any:
+        if values.get("strategy") != CHERRY_PICK:
+            values.pop("ids", None)
+        return super().carry_out(name, {**values, "source": self._find_source().name})
 
     def _find_source(self) -> Branch:
         name = self.request.GET.get("source", "") or self.reader.branch.name

@@ -1,45 +1,30 @@
 """The part of a page with settings of the project; include ``parts/project_settings.html``."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from django import forms
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 
-from memory.engines.access.projects import ProjectSettingsEngine
-from memory.exceptions import Day1Error
-from memory.models import Project
-from memory.views.base import ProjectPage
-from memory.views.flash import flash_success
-from memory.views.widgets import add_form_error
+from memory.operations.projects import PROJECTS
+from memory.views.actions import Action, ActionPage
 
-settings_engine = ProjectSettingsEngine()
-SAVE = "settings"  # the value of ``do`` with which the form is sent
+SETTINGS = "settings"
 
 
-class SettingsPage(ProjectPage):
-    """A page with a form of some of the project's settings, for maintainers; the engine checks them."""
+def change_settings(*fields: str) -> dict[str, Action]:
+    """Return the action of a page that changes some settings of the project."""
+    saved = _("The settings are saved.")
+    return {SETTINGS: Action(PROJECTS["partial_update"], saved, fields=fields, button=_("Save"))}
 
-    settings_form: type[forms.Form]
 
-    def describe_settings(self, project: Project) -> dict[str, Any]:
-        """Return the first values of the form."""
-        return {name: getattr(project, name) for name in self.settings_form.base_fields}
+class SettingsPage(ActionPage):
+    """A page with a form of some of the project's settings, for maintainers."""
 
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        if "settings" not in kwargs:
-            kwargs["settings"] = self.settings_form(initial=self.describe_settings(self.reader.project))
-        return super().get_context_data(**kwargs)
+    @property
+    def places(self) -> Mapping[str, Any]:
+        return {**super().places, "slug": self.reader.project.slug}
 
-    def save_settings(self, request: HttpRequest) -> HttpResponse:
-        self.reader.actor.require_scope("admin")
-        form = self.settings_form(request.POST)
-        if form.is_valid():
-            try:
-                settings_engine.update_project(actor=self.reader.actor, **form.cleaned_data)
-                flash_success(request, _("The settings are saved."))
-                return redirect(self.reader.url(self.section))
-            except Day1Error as error:
-                add_form_error(form, error)
-        return self.render_to_response(self.get_context_data(settings=form), status=400)
+    def find_values(self, name: str) -> Mapping[str, Any]:
+        if name != SETTINGS:
+            return super().find_values(name)
+        return {field: getattr(self.reader.project, field) for field in self.actions[name].fields}

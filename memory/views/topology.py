@@ -3,14 +3,13 @@
 from typing import Any
 
 from django import forms
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy, ngettext
 
 from memory.engines.branches.topology import BranchTopologyEngine
+from memory.operations.branches import BRANCHES
+from memory.views.actions import Action, ActionPage
 from memory.views.base import ProjectPage
 from memory.views.filter_tokens import refuse_unknown
-from memory.views.flash import flash_success
 
 CODE = {"type": "search", "autocomplete": "off", "spellcheck": "false"}
 topology_engine = BranchTopologyEngine()
@@ -55,8 +54,16 @@ class Topology(ProjectPage):
         )
 
 
-class Expired(ProjectPage):
+def tell_archived(report: Any) -> str:
+    text = ngettext("%(n)s branch is archived.", "%(n)s branches are archived.", report.count)
+    return text % {"n": report.count}
+
+
+class Expired(ActionPage):
     """The branches whose days are over, or that were merged whole, and the button that archives them."""
+
+    usual, needs_now = "archive", False
+    actions = {"archive": Action(BRANCHES["auto_archive"], tell_archived, fixed={"dry_run": False})}
 
     template_name = "expired.html"
     section = "branches"
@@ -75,9 +82,3 @@ class Expired(ProjectPage):
         return super().get_context_data(
             page=page, count=count, may_archive=self.reader.can["write"], **kwargs
         )
-
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        report = topology_engine.auto_archive(actor=self.reader.actor, dry_run=False)
-        text = ngettext("%(n)s branch is archived.", "%(n)s branches are archived.", report.count)
-        flash_success(request, text % {"n": report.count})
-        return redirect(request.path)

@@ -159,6 +159,11 @@ class ViewContext:
         return with_query(self.frame.reverse(name, self.project.slug, *args), words)
 
 
+def build_undo_url(reader: ViewContext, commit: Commit | None) -> str:
+    """Return the address that reverts a commit; "" without one."""
+    return reader.frame.reverse("undo", reader.project.slug, commit.pk) if commit else ""
+
+
 def count_requests(actor: Actor, _branch: Branch | None = None) -> str:
     """Return the number of merge requests that wait: "" for none, "99+" for many."""
     return format_count(RequestHistoryEngine().count_pending(actor=actor, maximum=MAX_COUNTED_QUESTIONS))

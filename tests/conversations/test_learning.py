@@ -36,8 +36,8 @@ def states(api: Api) -> dict[str, tuple[bool, int, int]]:
 
 def switches(page: str) -> tuple[int, int]:
     """Return how many buttons switch a rule off, and how many on."""
-    buttons = re.findall(r'<button[^>]*name="enabled"[^>]*>', page)
-    return sum('"false"' in one for one in buttons), sum('"true"' in one for one in buttons)
+    buttons = re.findall(r'<button[^>]*value="switch:(true|false)"[^>]*>', page)
+    return buttons.count("false"), buttons.count("true")
 
 
 def test_what_each_rule_made(api: Api) -> None:
@@ -112,11 +112,11 @@ def test_the_page_tells_and_switches(project: Project, api: Api) -> None:
     page = text(curator.get("/p/test/learning"))
     assert "Decisions that were said" in page
     assert switches(page) == (6, 0)
-    page = text(curator.post("/p/test/learning/decision", {"enabled": "false"}, follow=True))
+    page = text(curator.post("/p/test/learning/decision", {"do": "switch:false"}, follow=True))
     assert "is off: nothing more is learned by it." in page
     assert switches(page) == (5, 1)
     assert states(api)["decision"] == (False, 1, 1)
-    curator.post("/p/test/learning/decision", {"enabled": "true"})
+    curator.post("/p/test/learning/decision", {"do": "switch:true"})
     assert states(api)["decision"] == (True, 1, 1)
 
 
@@ -130,6 +130,6 @@ def test_the_page_of_the_admin(project: Project, admin_client: Client) -> None:
 def test_a_viewer_may_look_and_not_switch(project: Project) -> None:
     viewer = browser(person("vera", project))
     assert switches(text(viewer.get("/p/test/learning"))) == (0, 0)
-    assert viewer.post("/p/test/learning/decision", {"enabled": "false"}).status_code == 403
+    assert viewer.post("/p/test/learning/decision", {"do": "switch:false"}).status_code == 403
     assert Project.objects.get(pk=project.pk).rules_off == []
-    assert viewer.post("/p/test/learning/magic", {"enabled": "false"}).status_code == 403
+    assert viewer.post("/p/test/learning/magic", {"do": "switch:false"}).status_code == 403

@@ -322,12 +322,12 @@ class TestReplays:
         row = Replay.objects.get()
         assert "other 0 steps, 0 tokens Ready" in text(viewer.get("/p/test/replays"))
         assert f"/replays/{row.pk}" not in viewer.get("/p/test/replays?state=done").content.decode()
-        assert "other" in text(viewer.get(f"/p/test/replays?conversation={talk[0].uid}"))
+        assert "other" in text(viewer.get(f"/p/test/replays?conversation_id={talk[0].uid}"))
         assert (
             f"/replays/{row.pk}"
-            not in viewer.get(f"/p/test/replays?conversation={UUID(int=1)}").content.decode()
+            not in viewer.get(f"/p/test/replays?conversation_id={UUID(int=1)}").content.decode()
         )
-        assert viewer.get("/p/test/replays?conversation=moon").status_code == 400
+        assert viewer.get("/p/test/replays?conversation_id=moon").status_code == 400
 
     def test_cancelled_and_completed(self, curator: Client, viewer: Client, talk: Any) -> None:
         self.begin(curator, talk, model="one")

@@ -56,15 +56,13 @@ def test_the_page_of_lean_items_is_shown(curator: Client, foreign: str) -> None:
     facts = [{"fact_text": "Lean clock."}, {"essence": None, "created_at": {}, "category": 7}, {}]
     data = {name: value for name, value in data.items() if name not in ("sha256", "signature")}
     data["content"] = {"facts": facts, "conversations": talks}
-    assert (
-        send(curator, json.dumps(data | {"sha256": compute_sha256(data)}), action="import").status_code == 302
-    )
+    assert send(curator, json.dumps(data | {"sha256": compute_sha256(data)}), do="import").status_code == 302
     assert "Lean clock." in get_page(curator, f"{LIST}/{Bundle.objects.get(origin='uploaded').pk}")
 
 
 def test_a_curator_makes_one(curator: Client, actor: Actor, main: Branch) -> None:
     write_fact(actor, "Clocks differ.", verdict="", branch="main")
-    made = curator.post(LIST, {"name": "clocks", "source_branch": "main", "conversations": "yes"})
+    made = curator.post(LIST, {"name": "clocks", "branch": "main", "conversations": "yes"})
     row = Bundle.objects.get()
     assert (made.status_code, made["Location"]) == (302, f"{LIST}/{row.pk}")
     assert (row.only_verified, row.counts["facts"]) == (False, 1)
@@ -87,7 +85,7 @@ def test_a_bundle_is_deleted_after_a_question(curator: Client, viewer: Client, b
 
 def test_dropped_fields_are_named_before_the_import(curator: Client, foreign: str) -> None:
     data = {name: value for name, value in json.loads(foreign).items() if name != "sha256"} | {"odd": 1}
-    page = send(curator, json.dumps(data | {"sha256": compute_sha256(data)}), action="check").content.decode()
+    page = send(curator, json.dumps(data | {"sha256": compute_sha256(data)}), do="check").content.decode()
     assert "Not known here and dropped: odd" in page
 
 
@@ -97,7 +95,7 @@ def test_the_page_shows_what_the_receiver_gets(viewer: Client, bundle: Bundle) -
     assert "&lt;i&gt;Clocks&lt;/i&gt;." in page
     assert bundle.sha256 in page
     assert "Import it on a branch" not in page
-    assert viewer.post(f"{LIST}/{bundle.pk}", {"action": "import"}).status_code == 403
+    assert viewer.post(f"{LIST}/{bundle.pk}", {"do": "import"}).status_code == 403
 
 
 def test_it_is_downloaded(viewer: Client, bundle: Bundle) -> None:
@@ -108,7 +106,7 @@ def test_it_is_downloaded(viewer: Client, bundle: Bundle) -> None:
 
 def test_an_upload_tells_first_and_writes_then(curator: Client, foreign: str) -> None:
     with nothing_left():
-        told = send(curator, foreign, action="check")
+        told = send(curator, foreign, do="check")
     page = text(told)
     assert (told.status_code, "bundle/batteries/v1" in page, "arrive as unverified" in page) == (
         200,
@@ -118,13 +116,13 @@ def test_an_upload_tells_first_and_writes_then(curator: Client, foreign: str) ->
     sha256 = json.loads(foreign)["sha256"]
     assert sha256 in told.content.decode()
     with nothing_left():
-        other = send(curator, foreign, action="import", sha256="0" * 64)
+        other = send(curator, foreign, do="import", sha256="0" * 64)
         assert (other.status_code, "another file" in text(other)) == (400, True)
-    done = send(curator, foreign, action="import", sha256=sha256)
+    done = send(curator, foreign, do="import", sha256=sha256)
     assert (done.status_code, done["Location"]) == (302, "/p/test/branches/bundle/batteries/v1")
     branch = Branch.objects.get(name="bundle/batteries/v1")
     assert Fact.objects.on(branch).get().fact_text == "Batteries last <b>a year</b>."
-    again = text(send(curator, foreign, action="check", target_branch="bundle/batteries/v1"))
+    again = text(send(curator, foreign, do="check", target_branch="bundle/batteries/v1"))
     assert "Nothing in it is new here." in again
 
 
@@ -139,7 +137,7 @@ def test_an_upload_tells_first_and_writes_then(curator: Client, foreign: str) ->
 )
 def test_a_file_that_is_no_bundle_is_refused(curator: Client, main: Branch, body: bytes, words: str) -> None:
     with nothing_left():
-        answer = send(curator, body, action="import")
+        answer = send(curator, body, do="import")
     assert (answer.status_code, words in text(answer)) == (400, True)
 
 
@@ -147,33 +145,33 @@ def test_without_a_file_or_the_right_nothing_happens(
     curator: Client, viewer: Client, main: Branch, foreign: str
 ) -> None:
     with nothing_left():
-        assert curator.post(UPLOAD, {"action": "check"}).status_code == 400
+        assert curator.post(UPLOAD, {"do": "check"}).status_code == 400
         assert viewer.get(UPLOAD).status_code == 403
-        assert send(viewer, foreign, action="import").status_code == 403
+        assert send(viewer, foreign, do="import").status_code == 403
 
 
 def test_a_stored_bundle_is_imported(curator: Client, bundle: Bundle) -> None:
     path = f"{LIST}/{bundle.pk}"
-    told = text(curator.post(path, {"action": "check", "target_branch": "main"}))
+    told = text(curator.post(path, {"do": "check", "branch": "main"}))
     assert "Nothing in it is new here." in told
-    refused = curator.post(path, {"action": "import", "target_branch": "no"})
+    refused = curator.post(path, {"do": "import", "branch": "no"})
     assert (refused.status_code, "no branch named no" in text(refused)) == (404, True)
 
 
 def test_keys_are_the_maintainers(curator: Client, maintainer: Client, main: Branch) -> None:
     assert "There is none" in get_page(curator, KEYS)
-    assert curator.post(KEYS, {"action": "make"}).status_code == 403
-    assert maintainer.post(KEYS, {"action": "make"}).status_code == 302
+    assert curator.post(KEYS, {"do": "make"}).status_code == 403
+    assert maintainer.post(KEYS, {"do": "make"}).status_code == 302
     key = SigningKey.objects.get()
     page = maintainer.get(KEYS).content.decode()
     assert (key.public_key in page, key.private_key in page) == (True, False)
-    typed = {"action": "trust", "name": "<Acme>", "public_key": key.public_key}
+    typed = {"do": "trust", "name": "<Acme>", "public_key": key.public_key}
     assert maintainer.post(KEYS, typed).status_code == 302
     assert "&lt;Acme&gt;" in maintainer.get(KEYS).content.decode()
     assert maintainer.post(KEYS, typed).status_code == 409
-    assert maintainer.post(KEYS, {"action": "distrust:<Acme>"}).status_code == 302
+    assert maintainer.post(KEYS, {"do": "distrust:<Acme>"}).status_code == 302
     assert TrustedKey.objects.count() == 0
-    assert maintainer.post(KEYS, {"action": "paint"}).status_code == 400
+    assert maintainer.post(KEYS, {"do": "paint"}).status_code == 400
 
 
 def test_another_project_sees_none(stranger: Client, bundle: Bundle) -> None:

@@ -51,14 +51,14 @@ def test_the_page_shows_what_the_receiver_gets(viewer: Client, handoff: Handoff)
 def test_who_may_answers(viewer: Client, curator: Client, stranger: Any, handoff: Handoff) -> None:
     path = f"{LIST}/{handoff.pk}"
     assert "Accept the handoff" not in get_page(viewer, path)
-    assert viewer.post(path, {"action": "accept"}).status_code == 403
+    assert viewer.post(path, {"do": "accept"}).status_code == 403
     assert Handoff.objects.get().state == "pending"
     assert "Accept the handoff" in get_page(curator, path)
-    assert curator.post(path, {"action": "reject"}).status_code == 400
-    assert curator.post(path, {"action": "burn"}).status_code == 400
-    assert curator.post(path, {"action": "accept"}).status_code == 302
+    assert curator.post(path, {"do": "reject"}).status_code == 400
+    assert curator.post(path, {"do": "burn"}).status_code == 400
+    assert curator.post(path, {"do": "accept"}).status_code == 302
     assert Handoff.objects.get().state == "accepted"
-    assert curator.post(path, {"action": "accept"}).status_code == 409
+    assert curator.post(path, {"do": "accept"}).status_code == 409
     assert "Accept the handoff" not in get_page(curator, path)
     assert viewer.get(f"/p/other/handoffs/{handoff.pk}").status_code == 404
 

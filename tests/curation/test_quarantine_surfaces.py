@@ -62,7 +62,7 @@ def test_a_curator_previews_begins_and_releases(curator: Client, project: Projec
     assert "&lt;b&gt;portcullis&lt;/b&gt;" in html
     assert "It made things up." in html
     assert not HiddenVersion.objects.exists()
-    begun = curator.post(LIST, {**asked, "begin": "1"})
+    begun = curator.post(LIST, {**asked, "do": "begin"})
     assert "portcullis" not in curator.get("/p/test/facts").content.decode()
     assert "eve" in curator.get(LIST).content.decode()
     assert "in quarantine" in curator.get(begun["Location"]).content.decode()
@@ -72,7 +72,7 @@ def test_a_curator_previews_begins_and_releases(curator: Client, project: Projec
 
 
 def test_reading_a_page_previews_nothing(curator: Client) -> None:
-    asked = {"source": "agent", "target": "eve", "begin": "1"}
+    asked = {"source": "agent", "target": "eve", "do": "begin"}
     with nothing_left(), CaptureQueriesContext(connection) as asked_for:
         page = curator.get(LIST, asked)
     assert page.status_code == 400  # a list has no such filters
@@ -82,7 +82,7 @@ def test_reading_a_page_previews_nothing(curator: Client) -> None:
 
 
 def test_what_is_sent_twice_is_done_once(curator: Client) -> None:
-    asked = {"source": "agent", "target": "eve", "reason": "Typed.", "begin": "1"}
+    asked = {"source": "agent", "target": "eve", "reason": "Typed.", "do": "begin"}
     begun = curator.post(LIST, asked)["Location"]
     with nothing_left():
         again = curator.post(LIST, asked)
@@ -98,7 +98,7 @@ def test_a_form_that_is_refused_keeps_what_was_typed(curator: Client) -> None:
         ({"source": "agent", "target": ""}, 400),
         ({"source": "moon", "target": "x"}, 400),
         ({"source": "key", "target": UNKNOWN}, 404),
-        ({"source": "key", "target": UNKNOWN, "begin": "1"}, 404),
+        ({"source": "key", "target": UNKNOWN, "do": "begin"}, 404),
     ):
         with nothing_left():
             answer = curator.post(LIST, {**asked, "reason": "Typed."})

@@ -45,7 +45,7 @@ def test_the_page_shows_what_work_begins_with(viewer: Client, template: Template
     assert "tokens of a session’s start" in page
     assert "template/bug-fix/v1" in page
     assert "Begin work on it" not in page
-    assert viewer.post(PAGE, {"action": "begin", "target_branch": "task/x"}).status_code == 403
+    assert viewer.post(PAGE, {"do": "begin", "target_branch": "task/x"}).status_code == 403
 
 
 def test_a_curator_makes_begins_renews_and_deprecates(curator: Client, template: Template) -> None:
@@ -54,16 +54,16 @@ def test_a_curator_makes_begins_renews_and_deprecates(curator: Client, template:
     assert Template.objects.get(name="new").task_types == ["a", "b"]
     again = curator.post(LIST, {"name": "new", "source_branch": "task/login"})
     assert (again.status_code, "exists already" in text(again)) == (409, True)
-    assert curator.post(PAGE, {"action": "begin", "target_branch": "task/x"}).status_code == 302
+    assert curator.post(PAGE, {"do": "begin", "target_branch": "task/x"}).status_code == 302
     page = curator.get(PAGE).content.decode()
     assert 'value="outcome:success:task/x"' in page
-    assert curator.post(PAGE, {"action": "outcome:success:task/x"}).status_code == 302
-    assert curator.post(PAGE, {"action": "update", "new_source": "main"}).status_code == 302
-    assert curator.post(PAGE, {"action": "deprecate", "reason": "Old."}).status_code == 302
+    assert curator.post(PAGE, {"do": "outcome:success:task/x"}).status_code == 302
+    assert curator.post(PAGE, {"do": "update", "new_source": "main"}).status_code == 302
+    assert curator.post(PAGE, {"do": "deprecate", "reason": "Old."}).status_code == 302
     template.refresh_from_db()
     assert (template.version, template.state, template.reason) == (2, "deprecated", "Old.")
-    assert curator.post(PAGE, {"action": "begin", "target_branch": "task/y"}).status_code == 409
-    assert curator.post(PAGE, {"action": "paint"}).status_code == 400
+    assert curator.post(PAGE, {"do": "begin", "target_branch": "task/y"}).status_code == 409
+    assert curator.post(PAGE, {"do": "paint"}).status_code == 400
 
 
 def test_another_project_sees_none(stranger: Client, template: Template) -> None:

@@ -41,7 +41,7 @@ from conversations.engines.consolidation.session import (
     set_read,
     write_piece,
 )
-from conversations.engines.fields import CONSOLIDATION_FILTERS, CURRENT_CYCLE, RUN_BRANCH
+from conversations.engines.fields.consolidation import CONSOLIDATION_FILTERS, CURRENT_CYCLE, RUN_BRANCH
 from conversations.engines.orders import RUNS
 from conversations.models import ConsolidationRun
 from conversations.models.runs import VERDICTS

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conversations.engines.fields import CONVERSATION
+from conversations.engines.fields.conversations import CONVERSATION
 from conversations.models import Conversation, Message
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid, TooLarge, UnknownField

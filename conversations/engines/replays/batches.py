@@ -8,9 +8,10 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from conversations.engines.conversations import ConversationEngine, ConversationFilter, get_visible
-from conversations.engines.fields import MEMORY, REPLAY
+from conversations.engines.fields.replays import MEMORY, REPLAY
 from conversations.engines.orders import REPLAY_BATCHES
 from conversations.engines.replays.costs import require_prices, sum_costs
 from conversations.engines.replays.engine import CHECKS, LIMIT_CHECKS, ReplayEngine, require_model
@@ -34,16 +35,22 @@ FIRST, LAST = STARTS = "first", "last"
 MAX_CONVERSATIONS, MAX_NOTES = 100, 5
 STOPPED = "The batch was stopped."
 State = Replay.State
-NAME = Field("name", Text(200))
+NAME = Field("name", Text(200), label=_("Name"), form_help=_("What you try, such as: a smaller model."))
 CONVERSATION_IDS = Field("conversation_ids", ListOf(Identifier(), 1, MAX_CONVERSATIONS))
 MATCHING = Field("filters", JSONObject(), "Those of the list of conversations.")
 START = Field(
     "start",
     Choice([(one, one) for one in STARTS]),
     "The prompt at which each is forked; the first by default.",
+    label=_("Each begins"),
+    form_help=_("Of the newest, at most 100."),
+    form_choices=((FIRST, _("from the first prompt")), (LAST, _("from the last prompt"))),
 )
 MONEY = REPLAY["max_cost"].with_traits(
-    name="max_total_cost", help="Money that all replays may cost together, by the prices."
+    name="max_total_cost",
+    help="Money that all replays may cost together, by the prices.",
+    label=_("Cost of all at most"),
+    form_help=_("By the prices of the settings. A step that might exceed it is not taken."),
 )
 LAYERS = ("actions", "reasoning", "result")
 SUMMED = ("steps", "calls", "input_tokens", "output_tokens", "unknown_calls")

@@ -12,7 +12,8 @@ from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from conversations.engines.conversations import ConversationEngine, get_visible
-from conversations.engines.fields import FORK_POINT, MEMORY, MEMORY_BRANCH, REPLAY
+from conversations.engines.fields.conversations import FORK_POINT, MEMORY_BRANCH
+from conversations.engines.fields.replays import MEMORY, REPLAY
 from conversations.engines.orders import REPLAYS
 from conversations.engines.replays.context import (
     ChatMessage,

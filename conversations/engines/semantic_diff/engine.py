@@ -9,7 +9,7 @@ from uuid import UUID
 
 import numpy as np
 
-from conversations.engines.fields import OTHER_BRANCH
+from conversations.engines.fields.conversations import OTHER_BRANCH
 from conversations.engines.semantic_diff.loading import NOW, Comparison, Points, Side, load_comparison
 from conversations.engines.semantic_diff.row_diff import (
     RowDiffPage,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from conversations.engines.fields import CONVERSATION
+from conversations.engines.fields.conversations import CONVERSATION
 from conversations.engines.forks import MAX_FORK_DEPTH
 from conversations.engines.messages import build_message
 from conversations.models import Conversation, Message

@@ -15,6 +15,7 @@ CHOSEN = Use.CREATE | Use.OPTION
 
 IMPORT_BRANCH = BRANCH.with_traits(
     help="By default bundle/NAME/vN, which is made of main.",
+    label=_("Into branch"),
     option=Option("default: bundle/NAME/vN, which is made of main", metavar="NAME"),
 )
 DRY_IMPORT = DRY_RUN.with_traits(
@@ -49,6 +50,7 @@ BUNDLE = Noun(
         "What it is about, up to 2,000 characters.",
         CREATE | Use.FORM,
         label=_("Description"),
+        form_rows=3,
         option=Option("what it is about"),
     ),
     Field("origin", Choice(Bundle.Origin.choices), use=READ, label=_("Origin")),
@@ -99,13 +101,21 @@ BUNDLE_FILTERS = BUNDLE.filtered_by(
 
 TRUSTED_KEY = Noun(
     "trusted_key",
-    Field("name", Reference(100, 1), "Whose key it is.", READ | Use.CREATE, required=True),
+    Field(
+        "name",
+        Reference(100, 1),
+        "Whose key it is.",
+        READ | Use.CREATE,
+        required=True,
+        label=_("Whose key"),
+    ),
     Field(
         "public_key",
         Reference(100, 1),
         "An Ed25519 public key: 32 bytes in base64.",
         READ | Use.CREATE,
         required=True,
+        label=_("Public key"),
         option=Option(metavar="KEY"),
     ),
     Field("created_by", Reference(200), use=READ),

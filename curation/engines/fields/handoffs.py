@@ -17,6 +17,12 @@ CREATE = READ | TOOL | WRITTEN
 MAX_BLOCKERS = 20
 MAX_FACTS = 200  # that may be named
 SUMMARY_LENGTH = 4000
+TYPE_WORDS = (
+    ("task_continuation", _("another agent goes on")),
+    ("agent_switch", _("another kind of agent takes over")),
+    ("session_handoff", _("the next session goes on")),
+    ("escalation", _("needs a more capable agent")),
+)
 
 
 GIVER = (
@@ -24,6 +30,8 @@ GIVER = (
         "session_id",
         Reference(200),
         "The session that hands over; 404 for an unknown one.",
+        label=_("Session"),
+        form_help=_("Its facts and its last messages are handed over. Empty: the facts of the branch."),
         option=Option("the session that hands over", "--session", "ID"),
     ),
     Field("task_id", Reference(200), option=Option("the task that it is for", "--task", "ID")),
@@ -56,6 +64,7 @@ HANDOFF = Noun(
         CREATE | Use.FORM,
         default=Handoff.Type.TASK_CONTINUATION.value,
         label=_("Kind of handoff"),
+        form_choices=TYPE_WORDS,
         tool_help=(
             "task_continuation: another agent goes on; agent_switch: another kind of agent takes over;"
             " session_handoff: the next session of yours; escalation: it needs a more capable one."
@@ -101,6 +110,7 @@ HANDOFF = Noun(
         " it is not given.",
         CREATE | Use.FORM,
         label=_("Summary"),
+        form_rows=3,
         form_help=_("Made of the session’s summary and the five best facts when it is empty."),
         tool_help="What you found. Default: your session's summary and the five best facts.",
         option=Option("what was found", "--summary"),
@@ -111,22 +121,24 @@ HANDOFF = Noun(
         "What the receiver should do next, up to 4,000 characters.",
         CREATE | Use.FORM,
         label=_("Instructions"),
+        form_rows=3,
         option=Option("what the receiver should do next"),
     ),
     Field(
         "blockers",
         ListOf(Text(500, 1), max_items=MAX_BLOCKERS),
         "Up to 20 things that stand in the way, each up to 500 characters.",
-        CREATE,
+        CREATE | Use.FORM,
         label=_("Blockers"),
         form_help=_("One on each line, up to 20."),
+        form_rows=3,
         option=Option("what stands in the way; as often as there are", "--blocker", "TEXT"),
     ),
     Field(
         "include_unverified",
         Flag(),
         "Take unverified facts too; invalidated ones never are.",
-        WRITTEN,
+        WRITTEN | Use.FORM,
         label=_("Unverified facts too"),
         option=Option("take unverified facts too"),
     ),
@@ -151,6 +163,7 @@ HANDOFF = Noun(
         "Why it is rejected, up to 1,000 characters.",
         READ | TOOL | Use.UPDATE | Use.TOOL_UPDATE | Use.OPTION,
         label=_("Reason"),
+        form_rows=2,
         tool_help="With answer=reject: why.",
         option=Option("why it is rejected"),
     ),

@@ -8,6 +8,12 @@ from memory.engines.fields.common import DRY_RUN, answered_time
 from memory.engines.fields.filters import one_of
 from memory.engines.fields.types import Choice, Identifier, JSONObject, Reference, Text
 
+SOURCE_WORDS = (
+    (Quarantine.Source.SESSION.value, _("Session")),
+    (Quarantine.Source.AGENT.value, _("Agent")),
+    (Quarantine.Source.KEY.value, _("Key")),
+    (Quarantine.Source.IMPORT.value, _("Import")),
+)
 CREATE = READ | Use.CREATE | Use.OPTION | Use.FORM
 PREVIEW = DRY_RUN.with_traits(
     help="Only count what it would hide; nothing is hidden.", option=Option("only count what it would hide")
@@ -23,6 +29,7 @@ QUARANTINE = Noun(
         CREATE,
         required=True,
         label=_("Kind of source"),
+        form_choices=SOURCE_WORDS,
         option=Option("session, agent, key or import", checked=True),
     ),
     Field(

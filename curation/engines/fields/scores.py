@@ -32,6 +32,17 @@ AGAIN = Field(
     "Have it rated anew. Else the same request gets the rating that it had, while nothing was said since.",
 )
 
+DIMENSION_WORDS = (
+    ("helpfulness", _("helpfulness")),
+    ("correctness", _("correctness")),
+    ("coherence", _("coherence")),
+    ("efficiency", _("efficiency")),
+    ("safety", _("safety")),
+    ("instruction_following", _("instruction following")),
+    ("creativity", _("creativity")),
+    ("completeness", _("completeness")),
+)
+
 SCORE = Noun(
     "score",
     Field("id", Identifier(), use=READ),
@@ -53,6 +64,7 @@ SCORE = Noun(
         CREATE,
         required=True,
         label=_("Dimension"),
+        form_choices=DIMENSION_WORDS,
     ),
     Field(
         "value",
@@ -61,6 +73,7 @@ SCORE = Noun(
         CREATE,
         required=True,
         label=_("Score"),
+        form_help=_("0 to 1, such as 0.8."),
         option=Option(metavar="SCORE"),
     ),
     Field("explanation", Text(MAX_EXPLANATION), "Why.", OFFERED, label=_("Why"), option=Option("why")),

@@ -32,10 +32,17 @@ SOURCE = Field(
     "source_branch",
     Reference(200),
     "What its first version holds; main when it is not given.",
+    label=_("From branch"),
+    form_help=_("The branch that it holds."),
     option=Option("the branch that it is made of; default main", "--from", "NAME"),
 )
 NEW_SOURCE = Field(
-    "new_source", Reference(200), "The branch that it holds.", Use.CREATE, option=Option(metavar="BRANCH")
+    "new_source",
+    Reference(200),
+    "The branch that it holds.",
+    Use.CREATE,
+    label=_("The branch that the new version holds"),
+    option=Option(metavar="BRANCH"),
 )
 WORK_TYPE = Field("task_type", CutText(), "The kind of work, in any case of its letters.")
 WORK = Field("description", CutText(), "What the work is.")
@@ -45,6 +52,8 @@ TARGET = Field(
     Reference(200),
     "The name of the new branch.",
     Use.CREATE,
+    label=_("New branch"),
+    form_help=_("Such as task/login."),
     option=Option(metavar="BRANCH"),
 )
 NUMBER = Field("version", Whole(1), "The newest when it is not given.", option=Option("default: the newest"))
@@ -91,13 +100,14 @@ TEMPLATE = Noun(
         BOTH,
         label=_("Description"),
         form_help=_("What work it is for and what it knows: it is found by its meaning."),
+        form_rows=3,
         option=Option("what work it is for: it is found by its meaning"),
     ),
     Field(
         "task_types",
         ListOf(Text(60, 1), max_items=MAX_TASK_TYPES),
         "Up to 20 kinds of work, such as bug_fix.",
-        CREATE | Use.UPDATE,
+        BOTH,
         label=_("Kinds of work"),
         form_help=_("Such as bug_fix, with commas between them."),
         option=Option("a kind of work, such as bug_fix; as often as there are", "--type", "NAME"),
@@ -109,6 +119,7 @@ TEMPLATE = Noun(
         "Why it is deprecated, up to 1,000 characters.",
         READ | Use.OPTION,
         label=_("Reason"),
+        form_label=_("Why it is deprecated"),
         option=Option("why it is deprecated"),
     ),
     Field("version", Whole(), use=READ, label=_("Version"), answer_help="The newest one."),

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from conversations.answers import replays as replay_shapes
-from conversations.engines.fields import REPLAY
+from conversations.engines.fields.replays import REPLAY
 from conversations.engines.replays.engine import LIMITS, PARAMETERS, ReplayEngine, require_model
 from conversations.models import Replay
 from day1site.mcp import schemas

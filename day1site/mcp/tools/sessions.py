@@ -3,7 +3,7 @@
 from typing import Any
 
 from conversations.answers.remember import RememberedShape, render_outcome
-from conversations.engines.fields import MESSAGE
+from conversations.engines.fields.conversations import MESSAGE
 from conversations.engines.messages import MessageEngine
 from conversations.engines.remembering import RememberEngine, find_conversation
 from day1site.mcp import schemas

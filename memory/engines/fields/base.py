@@ -59,7 +59,9 @@ class Field:
     """One field of a noun.
 
     ``help`` is for who writes it, ``answer_help`` for who reads it, ``tool_help`` for models (``help``
-    without one), ``label`` and ``form_help`` for the pages. A request may call it by its ``alias`` too.
+    without one), ``label`` and ``form_help`` for the pages. ``form_choices`` are values with words. A text
+    has ``form_rows`` lines in a form, a list an item on each, and all choices are shown. A request may call
+    it by its ``alias`` too.
     """
 
     name: str
@@ -76,6 +78,8 @@ class Field:
     label: Any = ""
     form_label: Any = ""  # in a form, where it differs
     form_help: Any = ""
+    form_choices: Sequence[tuple[str, Any]] = ()
+    form_rows: int = 0
     suggestions: str = ""  # the id of the page's list of values that are offered
     tool_excludes: tuple[str, ...] = ()  # choices that the MCP tools do not offer
     option: Option = Option()

@@ -23,6 +23,7 @@ BRANCH = Noun(
         CREATE,
         required=True,
         label=_("Name"),
+        form_help=_("a–z, 0–9, '.', '_', '-' in segments between '/'"),
         tool_help="A path of a–z, 0–9, '.', '_', '-', such as task/fix-login.",
     ),
     Field(
@@ -32,6 +33,7 @@ BRANCH = Noun(
         CREATE,
         answer_null=True,
         label=_("Forked from"),
+        form_label=_("Parent"),
         option=Option("default main", metavar="NAME"),
         tool_help="Where it begins; default: the branch in use.",
     ),
@@ -60,6 +62,7 @@ BRANCH = Noun(
         "Who answers for it: a person, a team or an agent.",
         DETAIL,
         label=_("Owner"),
+        form_help=_("Who answers for it"),
         option=Option("who answers for it", metavar="NAME"),
     ),
     Field(
@@ -69,6 +72,7 @@ BRANCH = Noun(
         DETAIL,
         null=True,
         label=_("Days to live"),
+        form_help=_("It expires so many days after its last change; empty: never"),
         option=Option("it expires so many days after its last change", "--ttl-days"),
     ),
     Field(
@@ -77,6 +81,7 @@ BRANCH = Noun(
         "At most 50, of at most 100 characters.",
         DETAIL,
         label=_("Tags"),
+        form_help=_("With commas between them"),
         option=Option("a tag, several times for several", "--tag"),
     ),
     Field(

@@ -4,6 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
 from memory.engines.fields.common import MAKER, answered_time
+from memory.engines.fields.members import ROLE_WORDS
 from memory.engines.fields.types import Choice, Identifier, Text, Whole
 from memory.models import Invitation, Membership
 
@@ -22,6 +23,8 @@ INVITATION = Noun(
         CREATE,
         default=Membership.Role.VIEWER.value,
         label=_("Role"),
+        form_choices=ROLE_WORDS,
+        form_rows=1,
         option=Option("viewer (default), curator or maintainer", checked=True),
     ),
     Field(

@@ -28,17 +28,37 @@ DEFAULT_RATE = 6000
 BRANCH_PATTERN = re.compile(r"[a-z0-9._*?-]+(/[a-z0-9._*?-]+)*")
 
 MAX_GRACE_SECONDS = 7 * 24 * 3600
-GRACE = Field("grace_seconds", Whole(0, MAX_GRACE_SECONDS), "How long the old key still opens.")
+GRACE = Field(
+    "grace_seconds",
+    Whole(0, MAX_GRACE_SECONDS),
+    "How long the old key still opens.",
+    label=_("The old key ends"),
+    form_choices=(
+        ("0", _("at once")),
+        ("3600", _("in an hour")),
+        ("86400", _("in a day")),
+        ("604800", _("in 7 days")),
+    ),
+)
 TAKE_OVER = Field(
     "take_over",
     Flag(),
     "true: the new key is yours alone. Else it ends with who made the first, and with you.",
+    label=_("Take it over"),
+    form_help=_("It is yours from now on. Otherwise it ends when who made it first leaves the project."),
 )
 
 KEY = Noun(
     "key",
     Field("id", Identifier(), use=READ),
-    Field("label", Text(200, 1, published=False), use=CREATE, required=True, label=_("Name")),
+    Field(
+        "label",
+        Text(200, 1, published=False),
+        use=CREATE,
+        required=True,
+        label=_("Name"),
+        form_help=_("Which agent or program has it."),
+    ),
     Field("prefix", Reference(8), use=READ, answer_help="The part of the token that may be shown."),
     Field(
         "scopes",
@@ -46,6 +66,14 @@ KEY = Noun(
         use=OFFERED,
         required=True,
         label=_("It may"),
+        form_choices=(
+            ("read", _("read: search and read")),
+            ("propose", _("propose: also propose facts that a person accepts")),
+            ("write", _("write: also write facts and branches")),
+            ("curate", _("curate: also verify, archive and answer the review queue")),
+            ("merge", _("merge: also approve and merge")),
+            ("admin", _("admin: everything, keys included")),
+        ),
         option=Option(
             "read, propose, write (default), curate, merge, admin; each includes those before it",
             "--scope",
@@ -58,6 +86,7 @@ KEY = Noun(
         "Every branch when it is empty.",
         OFFERED,
         label=_("Branches"),
+        form_help=_("Names or patterns such as main, task/*; empty means every branch."),
         option=Option("only these branches, such as 'task/*'; default: all", "--branch-pattern", "PATTERN"),
     ),
     Field(
@@ -66,6 +95,8 @@ KEY = Noun(
         "Bind the key to this agent.",
         OFFERED,
         label=_("Agent"),
+        form_label=_("Bound to the agent"),
+        form_help=_("What it writes is always this agent's; empty means that it says who it is."),
         option=Option("bind it to this agent", "--agent"),
     ),
     Field(
@@ -75,6 +106,8 @@ KEY = Noun(
         OFFERED,
         answer_help="Where MCP works when a call names no branch; empty is main.",
         label=_("Branch at first"),
+        form_label=_("Default branch"),
+        form_help=_("Where MCP works when a call names no branch; empty means main."),
         option=Option("where MCP works when a call names no branch; default: main", metavar="NAME"),
     ),
     Field(
@@ -82,6 +115,7 @@ KEY = Noun(
         Whole(1, MAX_RATE),
         use=OFFERED,
         default=DEFAULT_RATE,
+        label=_("Requests a minute"),
         option=Option("requests per minute", "--rate"),
     ),
     answered_time("created_at"),

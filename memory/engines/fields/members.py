@@ -8,6 +8,12 @@ from memory.engines.fields.filters import one_of
 from memory.engines.fields.types import Choice, Flag, Reference
 from memory.models import Membership
 
+ROLE_WORDS = (
+    (Membership.Role.VIEWER.value, _("viewer: reads")),
+    (Membership.Role.CURATOR.value, _("curator: also verifies, corrects and answers the review queue")),
+    (Membership.Role.MAINTAINER.value, _("maintainer: everything, keys and members included")),
+)
+
 MEMBER = Noun(
     "member",
     Field(
@@ -25,6 +31,7 @@ MEMBER = Noun(
         required=True,
         attribute="user.username",
         label=_("Username"),
+        form_help=_("The person must have an account here."),
     ),
     Field(
         "role",
@@ -32,6 +39,8 @@ MEMBER = Noun(
         use=READ | Use.CREATE | Use.UPDATE | Use.OPTION,
         default=Membership.Role.VIEWER.value,
         label=_("Role"),
+        form_choices=ROLE_WORDS,
+        form_rows=1,
         option=Option("viewer (default), curator or maintainer", checked=True),
     ),
     Field(

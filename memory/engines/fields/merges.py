@@ -26,6 +26,18 @@ DESCRIPTION_BYTES = 16 * 1024
 MAX_IDS = 1000  # memories that one cherry_pick names
 TEXT_BYTES = 64 * 1024  # of a text that settles a conflict, as of a fact
 
+Strategy = MergeRequest.Strategy
+STRATEGY_WORDS = (
+    (Strategy.AUTO.value, _("auto: what conflicts waits until somebody decides it")),
+    (Strategy.THEIRS.value, _("theirs: every conflict is settled for the branch")),
+    (Strategy.OURS.value, _("ours: every conflict is settled for the target")),
+    (Strategy.SQUASH.value, _("squash: all new facts arrive as one fact, which lists them")),
+    (Strategy.CHERRY_PICK.value, _("cherry_pick: only the memories that you tick")),
+    (
+        Strategy.FAST_FORWARD.value,
+        _("fast_forward: refused when the target has commits of its own"),
+    ),
+)
 STRATEGY = Field(
     "strategy",
     Choice(MergeRequest.Strategy.choices),
@@ -35,6 +47,8 @@ STRATEGY = Field(
     OFFERED,
     default=MergeRequest.Strategy.AUTO,
     label=_("Strategy"),
+    form_choices=STRATEGY_WORDS,
+    form_rows=1,
     option=Option(checked=True),
 )
 IDS = Field(
@@ -43,6 +57,8 @@ IDS = Field(
     "The memories that cherry_pick takes.",
     OFFERED,
     label=_("Memories"),
+    form_label=_("Memories to take"),
+    form_help=_("Links, verdicts and messages come with what they belong to."),
     option=Option("take this one, with --strategy cherry_pick", "--id", "ID"),
 )
 
@@ -64,6 +80,8 @@ MERGE_REQUEST = Noun(
         "What it is for, up to 16 KiB.",
         OFFERED,
         label=_("Description"),
+        form_help=_("What was learned, and what a reader should look at."),
+        form_rows=5,
         option=Option("what it is for"),
     ),
     Field("source", Reference(200, 1), "The branch to merge.", CREATE, required=True, label=_("From")),
@@ -73,6 +91,7 @@ MERGE_REQUEST = Noun(
         "main when it is not given.",
         CREATE,
         label=_("Into"),
+        suggestions="targets",
         option=Option("default main", "--into", "NAME"),
     ),
     STRATEGY,

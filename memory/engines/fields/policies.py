@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
+
 from memory.conf import list_gates
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
 from memory.engines.fields.common import answered_time
@@ -12,6 +14,10 @@ from memory.models.policies import MAX_APPROVALS, DirectWrites, Gate
 
 _LABELS: dict[str, Any] = dict(Gate.choices)
 GATES = [(name, _LABELS.get(name, name)) for name in list_gates()]
+METHODS = (
+    (FactAssessment.Method.HUMAN.value, _("a person’s")),
+    (FactAssessment.Method.JUDGE.value, _("a language model’s")),
+)
 RULE = READ | Use.UPDATE | Use.OPTION
 
 POLICY = Noun(
@@ -22,6 +28,8 @@ POLICY = Noun(
         "A branch, or a pattern in which * stands for any characters and ? for one.",
         READ,
         required=True,
+        label=_("For"),
+        form_help=_("A branch, or a pattern such as task/* for every branch that matches it."),
         answer_help="The branch or pattern that it is for; empty in the defaults.",
     ),
     Field(
@@ -29,6 +37,10 @@ POLICY = Noun(
         Choice(DirectWrites.choices),
         "What happens to writes that no merge brings. propose: facts become proposals, except a curator's.",
         RULE,
+        label=_("Direct writes"),
+        form_label=_("Direct writes, which no merge brings"),
+        form_choices=DirectWrites.choices,
+        form_rows=1,
         option=Option("allow, propose or refuse what no merge brings", checked=True),
     ),
     Field(
@@ -36,6 +48,7 @@ POLICY = Noun(
         Whole(0, MAX_APPROVALS),
         "How many people must approve a merge request.",
         RULE,
+        label=_("Approvals that a merge needs"),
         option=Option("how many people must approve a merge request"),
     ),
     Field(
@@ -43,12 +56,15 @@ POLICY = Noun(
         Flag(),
         "Whether the author's own approval counts.",
         READ | Use.UPDATE,
+        label=_("Who opens a merge request may approve it too"),
     ),
     Field(
         "gates",
         ListOf(Choice(GATES)),
         "The checks that a merge request must pass.",
         RULE,
+        label=_("A merge needs"),
+        form_choices=GATES,
         option=Option("a check that a merge request must pass", "--gate", "NAME"),
     ),
     Field(
@@ -56,6 +72,8 @@ POLICY = Noun(
         ListOf(Choice(FactAssessment.Method.choices), min_items=1),
         "Whose verdicts count as verified: human, judge. heuristic is still taken, and counts for nothing.",
         RULE,
+        label=_("Verdicts that count as verified"),
+        form_choices=METHODS,
         answer_help="Whose verdicts count as verified: human, judge.",
         option=Option("whose verdicts count: human, judge", "--accept-method", "METHOD"),
     ),

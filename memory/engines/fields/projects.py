@@ -1,5 +1,7 @@
 """The fields of a project: its settings."""
 
+from django.utils.translation import gettext_lazy as _
+
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
 from memory.engines.fields.common import answered_time
 from memory.engines.fields.types import Flag, JSONObject, Number, Reference, Text, Whole
@@ -31,6 +33,8 @@ PROJECT = Noun(
         Flag(),
         "Whether passwords, tokens and keys are taken out of whatever is written.",
         READ | Use.UPDATE,
+        label=_("Secrets are taken out"),
+        form_help=_("Passwords, tokens and keys are taken out of whatever is written. Off: they are stored."),
     ),
     Field(
         "durable_categories",
@@ -43,12 +47,19 @@ PROJECT = Noun(
         Flag(),
         "Whether facts that are expired, old or over the budget are archived every day.",
         READ | Use.UPDATE,
+        label=_("Archive every day what has aged"),
+        form_help=_("Otherwise only the buttons of this page and the command archive."),
     ),
     Field(
         "category_ttl_days",
         JSONObject(),
         "Category -> days after which its facts are archived, 1 to 3,650, for at most 50 categories.",
         SETTING,
+        label=_("Days to live by category"),
+        form_help=_(
+            "One category a line, with a colon and the days since a fact was last changed, as in error: 30."
+        ),
+        form_rows=3,
         option=Option("such as '{\"error\": 30}'; {} for none"),
     ),
     Field(
@@ -58,6 +69,8 @@ PROJECT = Noun(
         " never.",
         SETTING,
         null=True,
+        label=_("Stale after days"),
+        form_help=_("Facts of priority P3 and P4 that nobody recalled, changed or confirmed. Empty: never."),
         option=Option("facts of low priority that nobody recalled for so many days are stale"),
     ),
     Field(
@@ -66,6 +79,8 @@ PROJECT = Noun(
         "How many facts of its own a branch may have in use; null: any number.",
         SETTING,
         null=True,
+        label=_("Facts of a branch"),
+        form_help=_("Over it those of the least worth go. Empty: any number."),
         option=Option("how many facts of its own a branch may have in use"),
     ),
     Field(
@@ -73,18 +88,25 @@ PROJECT = Noun(
         Flag(),
         "Whether what agents learned twice on main is merged every night, with a fact that sums up.",
         READ | Use.UPDATE,
+        label=_("Every night, merge what agents learned twice"),
+        form_help=_("On main, with one fact that sums up what each agent knows. Each run can be undone."),
     ),
     Field(
         "propose_reflections",
         Flag(),
         "Whether reflections of observations on main that are alike are proposed every night.",
         READ | Use.UPDATE,
+        label=_("Every night, propose reflections"),
+        form_help=_(
+            "Of observations on main that are alike, as a merge request. Nothing changes before it is merged."
+        ),
     ),
     Field(
         "dream_min_size",
         Whole(MIN_GROUP, MAX_GROUP),
         "A reflection stands for so many observations at least.",
         SETTING,
+        label=_("Observations of a reflection, at least"),
         option=Option("a reflection stands for so many observations at least"),
     ),
     Field(
@@ -92,6 +114,10 @@ PROJECT = Noun(
         Number(MIN_COHESION, 1),
         "Cosine of each observation to the middle of its group, at least.",
         SETTING,
+        label=_("Cohesion"),
+        form_help=_(
+            "How like the middle of its group each observation is. Less finds more, and hurts searches."
+        ),
         option=Option("how like the middle of its group an observation is at least, 0.5 to 1"),
     ),
     Field(
@@ -99,6 +125,8 @@ PROJECT = Noun(
         Whole(),
         "Dreaming leaves out observations that are younger, in cycles of the branch; 0: none.",
         SETTING,
+        label=_("Leave out observations younger than"),
+        form_help=_("In cycles, which are turns of people on the branch. 0 leaves none out."),
         option=Option("dreaming leaves out observations that are younger, in cycles"),
     ),
     Field(
@@ -106,6 +134,8 @@ PROJECT = Noun(
         Whole(),
         "The nightly run waits until the branch has gone on for so many cycles; 0: it does not wait.",
         SETTING,
+        label=_("Cycles between two nightly runs"),
+        form_help=_("A night with fewer is left out. 0 leaves none out."),
         option=Option("the nightly run waits until the branch has gone on for so many cycles"),
     ),
     Field(
@@ -113,12 +143,15 @@ PROJECT = Noun(
         Flag(),
         "Whether dreaming reads observations that no second source confirmed.",
         READ | Use.UPDATE,
+        label=_("Read observations that no second source confirmed"),
     ),
     Field(
         "dream_origins",
         Text(200),
         "Origins of the observations that dreaming reads, separated by commas; empty for EXPERIENCE.",
         SETTING,
+        label=_("Origins that are read"),
+        form_help=_("Separated by commas. Empty: EXPERIENCE."),
         option=Option("origins that dreaming reads, separated by commas"),
     ),
     answered_time("created_at"),

@@ -89,15 +89,17 @@ TASK = Noun(
         "What is known of it at the start, up to 4,000 characters.",
         CREATE | Use.OPTION,
         label=_("Description"),
+        form_rows=3,
         option=Option("what is known of it at the start"),
     ),
     Field(
         "objectives",
         ListOf(OBJECTIVE_TEXT, max_items=MAX_OBJECTIVES),
         "Up to 50 steps in their order, each up to 500 characters.",
-        Use.CREATE | Use.TOOL_CREATE | Use.OPTION,
+        Use.CREATE | Use.TOOL_CREATE | Use.FORM | Use.OPTION,
         label=_("Objectives"),
         form_help=_("One on each line, up to 50."),
+        form_rows=5,
         option=Option("a step; as often as there are steps", "--objective", "TEXT"),
     ),
     Field(
@@ -135,6 +137,7 @@ TASK = Noun(
         "What came of it, up to 2,000 characters.",
         UPDATE | Use.OPTION,
         label=_("What came of it"),
+        form_rows=3,
         option=Option("what came of it", "--result"),
     ),
 )

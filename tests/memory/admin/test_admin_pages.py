@@ -337,7 +337,7 @@ class TestKeys:
         assert (key.label, key.scopes, key.branch_patterns) == ("build", ["write"], ["main", "task/*"])
         assert key.rate_per_minute == 60
         assert token not in page(maintainer, f"{HOME}keys")
-        turned = maintainer.post(f"{HOME}keys/{key.pk}/rotate", {"grace": "0"})
+        turned = maintainer.post(f"{HOME}keys/{key.pk}/rotate", {"grace_seconds": "0"})
         assert turned.status_code == 201
         fresh_token = re.search(r"day1_\w+_\w+", turned.content.decode())[0]
         fresh = KeyEngine().verify_token(fresh_token)

@@ -105,8 +105,8 @@ def test_all_go_but_those_whose_tick_was_taken_away(
 
 def test_a_pin_leaves_a_fact_alone(curator: Client, write: Callable[..., str], main: Branch) -> None:
     one = write("old one")
-    assert f'name="pin" value="{one}"' in curator.get(PAGE).content.decode()
-    answer = curator.post(PAGE, {"pin": one}, follow=True)
+    assert f'name="do" value="pin:{one}"' in curator.get(PAGE).content.decode()
+    answer = curator.post(PAGE, {"do": f"pin:{one}"}, follow=True)
     assert "Pinned: ageing leaves it alone." in text(answer.content.decode())
     assert "Left alone: 1 pinned" in show(curator)
     fact = one.partition(":")[0]
@@ -116,7 +116,7 @@ def test_a_pin_leaves_a_fact_alone(curator: Client, write: Callable[..., str], m
     curator.post("/p/test/facts", {"one": f"pin:{fact}:3"})
     assert "pinned" in show(curator, "/p/test/facts")
     assert Fact.objects.on(Branch.objects.get(pk=main.pk)).get(uid=fact).pinned
-    stale = curator.post(PAGE, {"pin": one}, follow=True)
+    stale = curator.post(PAGE, {"do": f"pin:{one}"}, follow=True)
     assert "read it again" in text(stale.content.decode())
 
 
@@ -145,7 +145,7 @@ def test_refusals(
     one = write("old one")
     with nothing_left():
         assert viewer.post(PAGE, {"do": "all"}).status_code == 403
-        assert viewer.post(PAGE, {"pin": one}).status_code == 403
+        assert viewer.post(PAGE, {"do": f"pin:{one}"}).status_code == 403
         answer = curator.post(PAGE, {"do": "chosen", "fact": ["x"]}, follow=True)
         assert "This is not a fact of the list." in text(answer.content.decode())
     assert curator.get(f"{PAGE}?days=3").status_code == 400

@@ -53,10 +53,10 @@ def test_a_key_has_the_branch_on_which_it_works_when_none_is_named(maintainer: C
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"label": " "}, "This field is required."),
-        ({"scopes": "all"}, "Select a valid choice."),
+        ({"label": " "}, "Name may not be empty."),
+        ({"scopes": "all"}, "It may must be one of admin"),
         ({"branch_patterns": "Main"}, "Main is no branch pattern"),
-        ({"days": "3"}, "Select a valid choice."),
+        ({"days": "3"}, "It expires must be one of"),
         ({"default_branch": "Main"}, "A branch name is made of"),
         ({"default_branch": "other"}, "do not allow its default branch other"),
     ],
@@ -73,7 +73,7 @@ def test_a_key_is_rotated(maintainer: Client) -> None:
     old = made(maintainer)
     key = ApiKey.objects.get()
     assert "gets a new key with the same rights" in text(maintainer.get(f"/p/test/keys/{key.pk}/rotate"))
-    answer = maintainer.post(f"/p/test/keys/{key.pk}/rotate", {"grace": "3600"})
+    answer = maintainer.post(f"/p/test/keys/{key.pk}/rotate", {"grace_seconds": "3600"})
     new = re.search(r'value="(day1_\w+)"', text(answer)).group(1)
     assert {KeyEngine().verify_token(token).label for token in (old, new)} == {"my agent"}
     key.refresh_from_db()
@@ -84,8 +84,8 @@ def test_a_key_that_has_ended_is_not_rotated(maintainer: Client) -> None:
     made(maintainer)
     key = ApiKey.objects.get()
     maintainer.post(f"/p/test/keys/{key.pk}/revoke")
-    answer = maintainer.post(f"/p/test/keys/{key.pk}/rotate", {"grace": "0"})
-    assert (answer.status_code, "This key has ended already" in text(answer)) == (400, True)
+    answer = maintainer.post(f"/p/test/keys/{key.pk}/rotate", {"grace_seconds": "0"})
+    assert (answer.status_code, "This key has ended already" in text(answer)) == (409, True)
     assert ApiKey.objects.count() == 1
 
 
@@ -108,7 +108,7 @@ def test_only_maintainers_see_keys(who: str, request: pytest.FixtureRequest, mai
     assert "/p/test/keys" not in text(client.get("/p/test/"))
     for path in ("", f"/{key.pk}/rotate", f"/{key.pk}/revoke"):
         assert client.get(f"/p/test/keys{path}").status_code == 403
-        assert client.post(f"/p/test/keys{path}", {**NEW, "grace": "0"}).status_code == 403
+        assert client.post(f"/p/test/keys{path}", {**NEW, "grace_seconds": "0"}).status_code == 403
     assert ApiKey.objects.get().revoked_at is None
 
 
@@ -117,7 +117,7 @@ def test_a_key_of_another_project_is_not_there(stranger: Client, maintainer: Cli
     key = ApiKey.objects.get()
     for path in ("rotate", "revoke"):
         assert stranger.get(f"/p/other/keys/{key.pk}/{path}").status_code == 404
-        assert stranger.post(f"/p/other/keys/{key.pk}/{path}", {"grace": "0"}).status_code == 404
+        assert stranger.post(f"/p/other/keys/{key.pk}/{path}", {"grace_seconds": "0"}).status_code == 404
     assert "my agent" not in text(stranger.get("/p/other/keys"))
     assert ApiKey.objects.get().revoked_at is None
 

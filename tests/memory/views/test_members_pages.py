@@ -61,16 +61,16 @@ def test_a_member_is_added_changed_and_removed(maintainer: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "role", "words"),
+    ("name", "role", "status", "words"),
     [
-        ("nobody", "viewer", "Nobody here has the name nobody."),
-        ("max", "viewer", "max is a member already."),
-        ("vera", "king", "Select a valid choice."),
+        ("nobody", "viewer", 400, "Nobody here has the name nobody."),
+        ("max", "viewer", 409, "max is a member already."),
+        ("vera", "king", 400, "Role must be one of curator, maintainer, viewer."),
     ],
 )
-def test_what_is_wrong_is_said(maintainer: Client, name: str, role: str, words: str) -> None:
+def test_what_is_wrong_is_said(maintainer: Client, name: str, role: str, status: int, words: str) -> None:
     answer = maintainer.post("/p/test/members", {"username": name, "role": role})
-    assert (answer.status_code, words in text(answer)) == (400, True)
+    assert (answer.status_code, words in text(answer)) == (status, True)
     assert Membership.objects.count() == 1
 
 

@@ -292,7 +292,7 @@ def test_two_facts_that_say_nearly_the_same_stand_side_by_side(
             "both",
             "skip",
         ]
-        curator.post(f"{PAGE}?do=settle", {"reason": "near_duplicate", "choice": "both"})
+        curator.post(f"{PAGE}?do=settle", {"reasons": "near_duplicate", "choice": "both"})
         assert MergeDecision.objects.get().choice == "both"
         assert "Ready to merge." in text(curator.get(PAGE))
 
@@ -369,7 +369,7 @@ def test_all_conflicts_of_a_reason_are_settled_at_once(curator: Client, actor: A
     curator.post(conflict_url(first), {"choice": "target"})
     page = text(curator.get(f"{PAGE}?tab=changes"))
     assert "both sides changed it <strong>2</strong>" in page
-    curator.post(f"{PAGE}?do=settle", {"reason": "edited", "choice": "source"})
+    curator.post(f"{PAGE}?do=settle", {"reasons": "edited", "choice": "source"})
     choices = {row.uid: row.choice for row in MergeDecision.objects.all()}
     assert choices.pop(first.uid) == "target"
     assert list(choices.values()) == ["source", "source"]
@@ -393,7 +393,7 @@ def test_an_approval_is_of_the_decisions_on_the_page(maintainer: Client, actor: 
 def test_what_was_settled_at_once_is_undecided_at_once(curator: Client, actor: Actor) -> None:
     first, second, _third = conflicting(actor, 3)
     curator.post(conflict_url(first), {"choice": "target"})
-    page = text(curator.post(f"{PAGE}?do=settle", {"reason": "edited", "choice": "source"}, follow=True))
+    page = text(curator.post(f"{PAGE}?do=settle", {"reasons": "edited", "choice": "source"}, follow=True))
     (undo,) = re.findall(r'action="([^"]*do=unsettle[^"]*)"', page)
     curator.post(conflict_url(second), {"choice": "skip"})  # decided anew, so that it stays
     assert curator.post(undo.replace("&amp;", "&")).status_code == 302

@@ -104,11 +104,11 @@ def test_who_may_acts_on_it(curator: Client, maintainer: Client, task: AgentTask
     def act(**fields: str) -> Any:
         return client.post(root + PAGE, fields, follow=True)
 
-    assert "Objective 1 was changed." in text(act(action="move", move="1:active"))
-    assert "Objective 1 was changed." in text(act(action="move", move="1:done"))
+    assert "Objective 1 was changed." in text(act(do="objective:1:active"))
+    assert "Objective 1 was changed." in text(act(do="objective:1:done"))
     assert "1 of 2 done" in get_page(client, root + PAGE)
-    assert "ada completed its part." in text(act(action="complete-agent", agent="ada"))
-    done = text(act(action="complete", result="Mended."))
+    assert "ada completed its part." in text(act(do="complete_agent:ada"))
+    done = text(act(do="complete", result="Mended."))
     assert ("There was nothing durable to offer." in done, "Mended." in done) == (True, True)
     assert "Complete the task" not in done
 
@@ -143,7 +143,7 @@ def test_conflicts_stand_on_the_page(curator: Client, actor: Actor, task: AgentT
     )
     bob = f"{task.branch}/bob"
     FactEngine().update_fact(fact_id=fact.uid, updates={"fact_text": "A week."}, branch_name=bob, actor=actor)
-    page = text(curator.post(PAGE, {"action": "complete-agent", "agent": "bob"}, follow=True))
+    page = text(curator.post(PAGE, {"do": "complete_agent:bob"}, follow=True))
     assert "bob completed its part; 1 conflict waits for a decision." in page
     assert ("1 conflict<" in page, "changed on both sides" in page, "A week." in page) == (True, True, True)
 
@@ -152,13 +152,13 @@ def test_what_is_refused_says_so(viewer: Client, curator: Client, task: AgentTas
     def act(client: Client, **fields: str) -> int:
         return client.post(PAGE, fields).status_code
 
-    assert act(viewer, action="complete") == 403
-    assert act(viewer, action="move", move="1:active") == 403
-    assert act(curator, action="move", move="1:done") == 409
-    assert act(curator, action="move", move="nonsense") == 400
-    assert act(curator, action="complete-agent", agent="eve") == 404
-    assert act(curator, action="burn") == 400
-    assert curator.post(f"{PAGE}?at=2026-01-01", {"action": "cancel"}).status_code in (400, 409)
+    assert act(viewer, do="complete") == 403
+    assert act(viewer, do="objective:1:active") == 403
+    assert act(curator, do="objective:1:done") == 409
+    assert act(curator, do="objective:nonsense") == 400
+    assert act(curator, do="complete_agent:eve") == 404
+    assert act(curator, do="burn") == 400
+    assert curator.post(f"{PAGE}?at=2026-01-01", {"do": "cancel"}).status_code in (400, 409)
     assert AgentTask.objects.get().state == "active"
-    assert "is cancelled" in text(curator.post(PAGE, {"action": "cancel"}, follow=True))
-    assert act(curator, action="cancel") == 409
+    assert "is cancelled" in text(curator.post(PAGE, {"do": "cancel"}, follow=True))
+    assert act(curator, do="cancel") == 409

@@ -1,11 +1,11 @@
 """The page of a project's terms."""
 
-from typing import Any
-
 from django.utils.translation import gettext_lazy as _
 
+from memory.engines.fields.base import Use
 from memory.engines.fields.terms import TERM
-from memory.engines.graph.terms import TermEngine
+from memory.operations.terms import TERMS
+from memory.views.actions import Action
 from memory.views.frames import add_page
 from memory.views.navigation import Section, add_section
 from memory.views.noun_page import NounPage
@@ -15,10 +15,5 @@ add_section(Section("terms", _("Terms"), "facts", "", order=39))
 
 @add_page("terms", "terms")
 class Terms(NounPage):
-    section, title, noun = "terms", _("Terms"), TERM
-
-    def list_rows(self) -> Any:
-        return TermEngine().list_terms(actor=self.reader.actor, **self.paging())
-
-    def write_row(self, values: dict[str, Any]) -> Any:
-        return TermEngine().write_term(actor=self.reader.actor, **values)
+    section, title, noun, operation = "terms", _("Terms"), TERM, TERMS["list"]
+    actions = {"create": Action(TERMS["create"], _("Saved."), TERM.field_names(Use.FORM), button=_("Add"))}

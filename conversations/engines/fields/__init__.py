@@ -1,0 +1,1 @@
+"""What may be written and read of conversations, of runs and of replays, each declared once."""
