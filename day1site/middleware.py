@@ -1,14 +1,21 @@
-"""Middleware: language, time zone, compression, database failures."""
+"""Middleware of pages, which the API does without: forms, language, time zone, database failures."""
 
 import logging
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from csp.constants import HEADER
+from csp.middleware import CSPMiddleware
+from csp.utils import build_policy
 from django.conf import settings
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.gzip import GZipMiddleware
 from django.middleware.locale import LocaleMiddleware
 from django.utils import timezone, translation
@@ -20,32 +27,61 @@ from memory.db.errors import CommitLost, DatabaseAway
 from memory.exceptions import StoreDamaged
 
 logger = logging.getLogger(__name__)
+API = "/api/"
 COOKIE = "day1_timezone"
 
 
-class PageLocale(LocaleMiddleware):
-    """Locale middleware for pages; the API answers in English whatever the language."""
+class PagesOnly(MiddlewareMixin):
+    """Middleware that requests of the API pass by: they have no session and no form, and are answered in
+    English and in UTC, whatever the reader's language and zone.
+    """
 
-    def process_request(self, request: HttpRequest) -> None:
-        if request.path_info.startswith("/api/"):
-            translation.activate("en")
-            request.LANGUAGE_CODE = "en"
-        else:
-            super().process_request(request)
+    def __call__(self, request: HttpRequest) -> Any:
+        return self.get_response(request) if request.path_info.startswith(API) else super().__call__(request)
+
+
+class PageSession(PagesOnly, SessionMiddleware):
+    pass
+
+
+class PageForms(PagesOnly, CsrfViewMiddleware):
+    pass
+
+
+class PageUser(PagesOnly, AuthenticationMiddleware):
+    pass
+
+
+class PageMessages(PagesOnly, MessageMiddleware):
+    pass
+
+
+class PagePolicy(CSPMiddleware):
+    """Content-Security-Policy; that of the API's answers is the same for all, and made once."""
+
+    @cached_property
+    def usual(self) -> str:
+        return build_policy()
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        if not request.path_info.startswith("/api/"):
-            response = super().process_response(request, response)
+        if not request.path_info.startswith(API):
+            return super().process_response(request, response)
+        response.headers[HEADER] = self.usual
+        return response
+
+
+class PageLocale(PagesOnly, LocaleMiddleware):
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        response = super().process_response(request, response)
         translation.deactivate()  # the thread's next request has its own language
         return response
 
 
-class PageTimezone(MiddlewareMixin):
-    """Times of pages in the zone that the reader's browser told in a cookie; those of the API are in UTC."""
+class PageTimezone(PagesOnly):
+    """Times of pages in the zone that the reader's browser told in a cookie."""
 
     def process_request(self, request: HttpRequest) -> None:
-        zone = None if request.path_info.startswith("/api/") else find_zone(request.COOKIES.get(COOKIE, ""))
-        timezone.activate(zone or UTC)
+        timezone.activate(find_zone(request.COOKIES.get(COOKIE, "")) or UTC)
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         timezone.deactivate()  # the thread's next request has its own zone
@@ -72,7 +108,7 @@ def find_zone(name: str) -> ReaderZone | None:
         return None
 
 
-class SmallFiles(GZipMiddleware):
+class SmallFiles(PagesOnly, GZipMiddleware):
     """Compression of styles, scripts and drawings.
 
     Pages are not compressed: their length would reveal secrets to an attacker who can insert text (BREACH).
@@ -88,18 +124,18 @@ class SmallFiles(GZipMiddleware):
         return response
 
 
-class FormAddress(MiddlewareMixin):
+class FormAddress(PagesOnly):
     """Page for who opens the address of a form; such an address stays in the bar after a refusal."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        if response.status_code != NO_PAGE.status or request.path_info.startswith("/api/"):
+        if response.status_code != NO_PAGE.status:
             return response
         page = render_failure(NO_PAGE, request)
         page["Allow"] = response["Allow"]
         return page
 
 
-class DatabaseTrouble(MiddlewareMixin):
+class DatabaseTrouble(PagesOnly):
     """Error page for a lost or busy database or a full disk. REST has responses of its own."""
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:

@@ -11,6 +11,9 @@ from day1site.join import Join
 admin.autodiscover()
 
 urlpatterns = [
+    path("api/v1", api_router.index),
+    path("api/v1/", include(api_router.urls)),
+    re_path("^api(?:/|$)", api_router.unknown_route),
     path("", account_views.front, name="front"),
     path("projects", account_views.projects, name="projects"),
     path("p/<slug:slug>", RedirectView.as_view(pattern_name="home", query_string=True)),
@@ -28,9 +31,6 @@ urlpatterns = [
     path("help", TemplateView.as_view(template_name="help.html"), name="help"),
     path("admin", RedirectView.as_view(pattern_name="admin:index", query_string=True)),
     path("admin/", admin.site.urls),
-    path("api/v1", api_router.index),
-    path("api/v1/", include(api_router.urls)),
-    re_path("^api(?:/|$)", api_router.unknown_route),
 ]
 
 handler400 = "day1site.error_views.bad_request"

@@ -33,8 +33,8 @@ class TaskAgentShape(d.AnswerShape):
 class TaskShape(d.AnswerShape):
     """A task with its objectives and agents."""
 
-    objectives = ObjectiveShape(many=True)
-    agents = TaskAgentShape(many=True)
+    objectives = ObjectiveShape(many=True, source="steps")
+    agents = TaskAgentShape(many=True, source="parts")
 
 
 class CreatedTaskShape(TaskShape):
@@ -154,7 +154,7 @@ def render_completed_agent(done: CompletedPart) -> dict[str, Any]:
 
 
 def render_completed(done: CompletedTask) -> dict[str, Any]:
-    parts = done.task.agents.all()
+    parts = done.task.parts
     return _completed(done, conflicting=[part.agent_id for part in parts if part.open_conflicts])
 
 

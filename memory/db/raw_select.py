@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
+from types import NoneType
 from typing import Any, TypeVar
 
 from django.core.exceptions import EmptyResultSet
@@ -12,13 +13,14 @@ from django.db.models import Value
 from memory.db.backend import get_backend, get_features
 from memory.db.budget import text_fields
 from memory.db.expressions import ColumnIn, CompiledWhere, Condition, placeholders
-from memory.db.fields import JSONTextField, replace_strange
+from memory.db.fields import JSONTextField, find_plain_type, replace_strange
 
 Row = TypeVar("Row", bound=models.Model)
 MAX_PARAMETERS = 30_000  # values of a statement
 MAX_UNITED = 100  # selects of a statement
 CUT_MARK = " … [cut]"
 ROW = "t"  # alias of the table in these statements
+Converters = tuple[Any, list[Any], set[type] | None]
 Reach = tuple[int, int]  # how many rows before another, and how many after it
 
 
@@ -40,8 +42,8 @@ class Reading:
         # JSON that may be cut stays text.
         every = [column_converters(connection, field) for field in fields]
         self.converters = [
-            (column, [] if field.name in long else steps)
-            for field, (column, steps) in zip(fields, every, strict=True)
+            (column, [] if field.name in long else steps, kinds)
+            for field, (column, steps, kinds) in zip(fields, every, strict=True)
         ]
 
     def where(self, *conditions: tuple[str, Sequence[Any]], lock: bool = False) -> list[tuple]:
@@ -62,20 +64,23 @@ class Reading:
         return convert_rows(self.connection, self.converters, rows)
 
 
-def convert_rows(connection: Any, of: Sequence[tuple[Any, list[Any]]], rows: Sequence[tuple]) -> list[tuple]:
+def convert_rows(connection: Any, of: Sequence[Converters], rows: Sequence[tuple]) -> list[tuple]:
     """Convert the values of rows as the ORM does; ``of`` are the converters of their columns."""
     columns: list[Sequence[Any]] = list(zip(*rows, strict=True))
-    for index, (expression, steps) in enumerate(of if rows else ()):
+    for index, (expression, steps, kinds) in enumerate(of if rows else ()):
         for step in steps:
             columns[index] = tuple([step(value, expression, connection) for value in columns[index]])
-        columns[index] = replace_strange(expression.target, columns[index], connection)
+        if kinds and not kinds.issuperset(map(type, columns[index])):
+            columns[index] = replace_strange(expression.target, columns[index], connection)
     return list(zip(*columns, strict=True))
 
 
-def column_converters(connection: Any, field: Any) -> tuple[Any, list[Any]]:
-    """Return a column and the functions that convert its values as the ORM does."""
+def column_converters(connection: Any, field: Any) -> Converters:
+    """Return a column, the functions that convert its values as the ORM does, and the types of plain ones."""
     column = field.get_col(field.model._meta.db_table)
-    return column, [*connection.ops.get_db_converters(column), *column.get_db_converters(connection)]
+    steps = [*connection.ops.get_db_converters(column), *column.get_db_converters(connection)]
+    kind = find_plain_type(field)
+    return column, steps, {kind, NoneType} if kind else None
 
 
 def prepare_reading(

@@ -33,6 +33,10 @@ class AgentTask(models.Model):
     durable = models.PositiveIntegerField(default=0, help_text="Facts that its merge request offers.")
     result = models.CharField(max_length=2000, blank=True, help_text="What came of it, in a person's words.")
 
+    # Set where it is shown, see memory.engines.agent_tasks.engine.
+    steps: "list[TaskObjective]"
+    parts: "list[TaskAgent]"
+
     class Meta:
         ordering = ["-id"]
         constraints = [models.UniqueConstraint(fields=["project", "slug"], name="one_task_of_a_slug")]

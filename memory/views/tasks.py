@@ -138,12 +138,11 @@ class TaskPage(ActionPage):
         may_change = self.reader.is_now and task_engine.may_change(task=found.task, actor=actor)
         parts = [one.part for one in found.agents]
         task_engine.measure_parts(parts=parts)
-        objectives = list(found.task.objectives.all())
         return super().get_context_data(
             title=found.task.name,
             found=found,
-            objectives=[(one, list_moves(one) if may_change else []) for one in objectives],
-            done=sum(one.state == TaskObjective.State.DONE for one in objectives),
+            objectives=[(one, list_moves(one) if may_change else []) for one in found.task.steps],
+            done=sum(one.state == TaskObjective.State.DONE for one in found.task.steps),
             agents=parts,
             learned=list_learned(found),
             working=sum(part.state == part.State.WORKING for part in parts),

@@ -208,9 +208,7 @@ def list_open_tasks(call: Call, branch: str) -> b.Answer:
     page = task_engine.list_tasks(
         actor=call.caller.actor, state=AgentTask.State.ACTIVE.value, limit=MAX_LISTED
     )
-    rows = [
-        {"slug": t.slug, "name": t.name, "open": len(list_open(t.objectives.all()))} for t in page.results
-    ]
+    rows = [{"slug": t.slug, "name": t.name, "open": len(list_open(t.steps))} for t in page.results]
     after = f'task_join {{"task": "{rows[0]["slug"]}"}}' if rows else "task_create: no task is in progress"
     answer: dict[str, Any] = {"joined": None, "handle": "", "idle_hours": 24, "learned": [], "conflicts": []}
     answer |= {"archived": False}
@@ -218,8 +216,8 @@ def list_open_tasks(call: Call, branch: str) -> b.Answer:
 
 
 def render_task(task: AgentTask) -> dict[str, Any]:
-    parts = {"objectives": [render_objective(one) for one in task.objectives.all()]}
-    return _render_task(task) | parts | {"agents": [render_agent(one) for one in task.agents.all()]}
+    parts = {"objectives": [render_objective(one) for one in task.steps]}
+    return _render_task(task) | parts | {"agents": [render_agent(one) for one in task.parts]}
 
 
 def describe_line(fact: dict[str, Any]) -> dict[str, Any]:
@@ -233,7 +231,7 @@ def advise(task: AgentTask, work: str) -> str:
     """Return the call that is likely to help next."""
     if task.state != AgentTask.State.ACTIVE:
         return "memory_search"
-    waiting = list_open(task.objectives.all())
+    waiting = list_open(task.steps)
     if work and not waiting:
         return f'memory_search {{"query": "…", "work": "{work}"}}'
     state = "active" if work else "done"

@@ -74,14 +74,13 @@ class Budget:
 def load_context(task: AgentTask, actor: Actor, max_tokens: int) -> TaskContext:
     """Return a task's context: half of the budget is for what agents learned, the rest for its branch."""
     limit = BUDGET.check("max_tokens", max_tokens)
-    parts = list(task.agents.all())
     budget = Budget(limit // 2)
-    shown = {part.pk: list_learned(actor, part.branch) for part in parts[-MAX_AGENTS:]}
-    agents = [Learned(part, budget.take_fitting(shown.get(part.pk, ()))) for part in parts]
+    shown = {part.pk: list_learned(actor, part.branch) for part in task.parts[-MAX_AGENTS:]}
+    agents = [Learned(part, budget.take_fitting(shown.get(part.pk, ()))) for part in task.parts]
     cut, budget.limit, budget.is_over = budget.is_over, limit, False
     facts = budget.take_fitting(list_learned(actor, task.branch, MAX_NEWEST))
     archived = task.branch.archived_at is not None
-    conflicts = [] if archived else list_waiting(task, parts, actor)
+    conflicts = [] if archived else list_waiting(task, task.parts, actor)
     return TaskContext(task, agents, facts, conflicts, budget.spent, cut or budget.is_over, archived)
 
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Annotated, Any, Unpack
 from uuid import UUID
 
-from django.db.models import Count, Prefetch, prefetch_related_objects
+from django.db.models import Count
 
 from memory.actors import Actor
+from memory.db.raw_select import fetch_instances
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.work_handles import WorkEngine, get_owner_name
 from memory.engines.agent_tasks import completion
@@ -48,7 +50,7 @@ from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import Exists, Invalid
-from memory.models import AgentTask, TaskAgent, TaskObjective
+from memory.models import AgentTask, Branch, TaskAgent, TaskObjective
 
 CHECKS = TASK.field_checks(Use.CREATE)
 ENDING = TASK.field_checks(Use.UPDATE)
@@ -101,8 +103,10 @@ class TaskEngine:
         return CreatedTask(_load_parts(task), suggested)
 
     def get_task(self, *, task: UUID | str, actor: Actor) -> AgentTask:
-        """Return a task by its id or slug, with objectives and agents. Raises NotFound, BranchForbidden."""
-        return _load_parts(find_task(actor, task))
+        """Return a task by its id or slug, with steps and agents. Raises NotFound, BranchForbidden."""
+        row = find_task(actor, task)
+        _load_all_parts([row])
+        return row
 
     def list_tasks(
         self,
@@ -117,7 +121,7 @@ class TaskEngine:
         """List the tasks that the actor may see, with objectives and agents, the newest first."""
         actor.require_scope("read")
         payload = c.validate({"state": state, "agent_id": agent_id}, FILTERS)
-        rows = every = _list_visible(actor).select_related("branch", "parent")
+        rows = every = _list_visible(actor)
         if payload["state"]:
             rows = rows.filter(state=payload["state"])
         if payload["agent_id"]:
@@ -270,15 +274,27 @@ def _list_visible(actor: Actor) -> Any:
 
 
 def _load_parts(task: AgentTask) -> AgentTask:
-    """Return a task as it is now, with its objectives and agents."""
-    row = AgentTask.objects.select_related("branch", "parent").get(pk=task.pk)
+    """Return a task as it is now, with its branches, steps and agents."""
+    row = AgentTask.objects.get(pk=task.pk)
     _load_all_parts([row])
     return row
 
 
-def _load_all_parts(tasks: list[AgentTask]) -> None:
-    agents = Prefetch("agents", TaskAgent.objects.select_related("branch"))
-    prefetch_related_objects(tasks, "objectives", agents)
+def _load_all_parts(tasks: Sequence[AgentTask]) -> None:
+    """Set branches, steps and agents of tasks: few reads by key, where prefetching takes a queryset each."""
+    by_id = {task.pk: task for task in tasks}
+    steps = fetch_instances(TaskObjective.objects.all(), "task", by_id)
+    parts = fetch_instances(TaskAgent.objects.all(), "task", by_id)
+    pks = {pk for task in tasks for pk in (task.branch_id, task.parent_id)} | {one.branch_id for one in parts}
+    branches = {one.pk: one for one in fetch_instances(Branch.objects.all(), "id", pks)}
+    for task in tasks:
+        task.branch, task.parent = branches[task.branch_id], branches[task.parent_id]
+        task.steps, task.parts = [], []
+    for step in sorted(steps, key=attrgetter("n")):
+        by_id[step.task_id].steps.append(step)
+    for part in sorted(parts, key=attrgetter("pk")):
+        part.task, part.branch = by_id[part.task_id], branches[part.branch_id]
+        part.task.parts.append(part)
 
 
 def _add_task(actor: Actor, slug: str, values: dict[str, Any]) -> AgentTask:

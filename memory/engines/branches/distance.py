@@ -5,13 +5,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Case, F, TextField, When
 from django.db.models.functions import Cast
 
 from memory.db.querysets import Lineage
+from memory.db.raw_select import select_equal
 from memory.engines.branches.diff import count_commits, find_common_ancestor
 from memory.engines.support.batches import batched
 from memory.engines.versions.lookup import find_reverted
@@ -21,6 +22,7 @@ BATCH_SIZE = 500
 # Times and JSON are read where they matter alone: to convert them would cost more than all the rest.
 HEAD_AT = Case(When(ttl_days__isnull=False, then=F("head_at")))
 TAGS = Cast("tags", TextField())
+MERGE = ("id", "source_branch", "branch", "source_seq", "seq", "at")  # columns of a merge's commit
 CACHED_TAGS = 1024  # lists of tags: most branches share a few
 
 
@@ -104,23 +106,25 @@ def load_merges(branches: Sequence[Branch]) -> Merges:
     children = [branch.pk for branch in branches if branch.parent_id]
     parents = {branch.parent_id for branch in branches if branch.parent_id}
     found = _find_merges([branch.pk for branch in branches])
-    return _without_reverted(found | _find_merges(parents, branch__in=children))
+    return _without_reverted(found | _find_merges(parents, branch=children))
 
 
 def load_project_merges(project_id: UUID) -> Merges:
     """Return the merges between all branches of a project."""
     branches = Branch.objects.filter(project=project_id).values("pk")
-    return _without_reverted(_read_merges(source_branch__in=branches))
+    rows = Commit.objects.filter(source_branch__in=branches, source_seq__isnull=False).order_by()
+    return _without_reverted(_name_merges(rows.values_list(*MERGE)))
 
 
 def annotate_distances(branches: Sequence[Branch]) -> Sequence[Branch]:
-    """Set ``ahead`` and ``behind`` of the branches, and return them."""
+    """Set ``ahead``, ``behind`` and the parent of the branches, and return them."""
     parents = {branch.parent_id for branch in branches if branch.parent_id}
     loaded = {branch.pk: branch for branch in branches}
     loaded |= Branch.objects.in_bulk(list(parents - loaded.keys())) if parents - loaded.keys() else {}
     merges = load_merges(branches)
     for branch in branches:
-        merges.annotate(branch, loaded[branch.parent_id] if branch.parent_id else None)
+        branch.parent = loaded[branch.parent_id] if branch.parent_id else None
+        merges.annotate(branch, branch.parent)
     return branches
 
 
@@ -145,15 +149,14 @@ def find_common_point(branch: Branch, after: Lineage, other: Branch, newest: Lin
 def _find_merges(sources: Collection[int], **more: Any) -> dict[UUID, Merge]:
     found: dict[UUID, Merge] = {}
     for batch in batched(list(sources), BATCH_SIZE):
-        found |= _read_merges(source_branch__in=batch, **more)
+        found |= _name_merges(select_equal(Commit, MERGE, source_branch=batch, **more))
     return found
 
 
-def _read_merges(**where: Any) -> dict[UUID, Merge]:
+def _name_merges(rows: Iterable[Sequence[Any]]) -> dict[UUID, Merge]:
     """Return the merges that took all of their source up to a seq, by the id of their commit."""
-    columns = ("source_branch_id", "branch_id", "source_seq", "seq", "at")
-    rows = Commit.objects.filter(source_seq__isnull=False, **where).order_by()
-    return {pk: Merge(*cast("Any", row)) for pk, *row in rows.values_list("id", *columns)}
+    merges = {pk: Merge(*row) for pk, *row in rows}
+    return {pk: one for pk, one in merges.items() if one.seq is not None}
 
 
 def _without_reverted(found: Mapping[UUID, Merge]) -> Merges:

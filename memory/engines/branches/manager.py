@@ -118,7 +118,7 @@ class BranchManager:
         """List the branches that the actor may use, by name; archived ones only with ``archived``."""
         actor.require_scope("read")
         payload = c.validate({"archived": archived, "name": name, "owner": owner, "tag": tag}, FILTERS)
-        branches = every = filter_branches(actor, **payload).select_related("parent")
+        branches = every = filter_branches(actor, **payload)
         if actor.branch_patterns:
             allowed = [n for n in branches.values_list("name", flat=True) if actor.may_use(n)]
             branches = branches.filter(name__in=allowed)
