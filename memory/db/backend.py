@@ -140,7 +140,9 @@ class EmptyStore(Protocol):
 class Backend(Protocol):
     """A database wrapper of memory.db.sqlite or memory.db.matrixone."""
 
-    notes: dict[Any, Any] | None  # read once inside the running snapshot; None outside of one
+    @property
+    def notes(self) -> dict[Any, Any]: ...  # what was read of the present state; empty where none is known
+
     readings: dict[Any, Any]  # see memory.db.raw_select
     reads_past_damage: bool  # whether signs stand for what cannot be read
 

@@ -213,12 +213,18 @@ def select_equal(model: type[models.Model], columns: Sequence[str], **equal: Ite
 
 
 def fetch_one(model: type[Row], *, lock: bool = False, **columns: Any) -> Row | None:
-    """Return a row with these values in these columns, or None; ``lock`` locks it until the commit."""
+    """Return a row with these values in these columns, or None; ``lock`` locks it until the commit.
+
+    It is read again when anything in the store has changed.
+    """
     using = model._base_manager.db
-    equal = [ColumnIn(model, name, [value]) for name, value in columns.items()]
-    read = prepare_reading(using, model, [field.name for field in all_fields(model)])
-    found = read.where(*render_conditions(equal, using), lock=lock)
-    return build_instances(model, using, found[:1])[0] if found else None
+    notes = {} if lock else get_backend(using).notes
+    key = (model, *columns.items())
+    if key not in notes:
+        equal = [ColumnIn(model, name, [value]) for name, value in columns.items()]
+        read = prepare_reading(using, model, [field.name for field in all_fields(model)])
+        notes[key] = read.where(*render_conditions(equal, using), lock=lock)[:1]
+    return next(iter(build_instances(model, using, notes[key])), None)
 
 
 def read_neighbours(

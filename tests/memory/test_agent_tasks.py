@@ -178,9 +178,11 @@ def test_a_page_of_tasks_takes_a_fixed_number_of_queries(
     for n in range(12):
         task = engine.create_task(name=f"Task {n}", objectives=STEPS, actor=actor).task
         engine.join_task(task=task.pk, agent_id="ada", actor=actor)
-    with django_assert_max_num_queries(3):
+    with django_assert_max_num_queries(4):  # tasks, their steps, agents and branches
         page = engine.list_tasks(actor=actor, limit=10)
-        assert [len(one.objectives.all()) + len(one.agents.all()) for one in page] == [3] * 10
+        assert [len(one.steps) + len(one.parts) for one in page] == [3] * 10
+        assert {one.parent.name for one in page} == {"main"}
+        assert [one.parts[0].branch.name for one in page] == [f"{one.branch.name}/ada" for one in page]
     assert len(engine.list_tasks(actor=actor, limit=10, cursor=page.next)) == 2
 
 

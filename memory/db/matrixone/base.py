@@ -98,8 +98,7 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._in_snapshot = False
-        # Values read once inside the running snapshot, where they cannot change; None outside of one.
-        self.notes: dict[Any, Any] | None = None
+        self._notes: dict[Any, Any] = {}
         self.readings: dict[Any, Any] = {}  # see memory.db.raw_select
         self.reads_past_damage = False
 
@@ -226,12 +225,17 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
         if self.in_atomic_block or self._in_snapshot:
             yield
             return
-        self._in_snapshot, self.notes = True, {}
+        self._in_snapshot, self._notes = True, {}
         try:
             with self.execute_wrapper(_only_reads):
                 yield
         finally:
-            self._in_snapshot, self.notes = False, None
+            self._in_snapshot = False
+
+    @property
+    def notes(self) -> dict[Any, Any]:
+        """Return what was read in the running snapshot."""
+        return self._notes if self._in_snapshot else {}
 
     def checkpoint_log(self) -> None:
         """Do nothing: the server has its own log."""

@@ -156,7 +156,7 @@ class SearchIndex:
 
     def _content_hashes(self, rows: VersionedQuerySet, rids: Sequence[int]) -> dict[int, str]:
         """Return the content hashes of the rows; most were noted when the search checked their visibility."""
-        noted = (self.connection.notes or {}).get((HASHES, rows.model), {})
+        noted = self.connection.notes.get((HASHES, rows.model), {})
         known = {rid: noted[rid] for rid in rids if rid in noted}
         base, key = rows.model._base_manager.using(rows.db).all(), rows.model._meta.pk.name
         rest = [rid for rid in rids if rid not in known]
@@ -220,8 +220,7 @@ class _Ranking:
             return found
         key = self.rows.model._meta.pk.name
         shown = dict(self.rows.select_by_key((key, "content_hash"), key, [rid for rid, _ in found]))
-        if (notes := get_backend(self.rows.db).notes) is not None:
-            notes.setdefault((HASHES, self.rows.model), {}).update(shown)
+        get_backend(self.rows.db).notes.setdefault((HASHES, self.rows.model), {}).update(shown)
         return [hit for hit in found if hit[0] in shown]
 
 

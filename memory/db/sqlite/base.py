@@ -36,6 +36,7 @@ from memory.db.sqlite.vocabulary import create_vocabularies
 from memory.db.sqlite.write_lock import FairLock, get_file_lock
 
 HEX_DIGITS = 32  # of an id
+MAX_NOTES = 10_000  # values of one state, beyond which all are read again
 # What stands for values that are none, where a page shows what can be read.
 NO_TIME, NO_ID = datetime.fromtimestamp(0, UTC), UUID(int=0)
 
@@ -181,8 +182,8 @@ class DatabaseWrapper(SQLiteWrapper):
         self._turn: FairLock | None = None
         self._in_snapshot = False
         self.has_vocabularies = False  # whether this connection has tables of the indexes' words
-        # Values read once inside the running snapshot, where they cannot change; None outside of one.
-        self.notes: dict[Any, Any] | None = None
+        self._state: tuple[Any, ...] = ()
+        self._notes: dict[Any, Any] = {}
         self.readings: dict[Any, Any] = {}  # see memory.db.raw_select
         self.reads_past_damage = False
         self._streams: weakref.WeakSet[Any] = weakref.WeakSet()  # cursors whose rows are read bit by bit
@@ -314,13 +315,35 @@ class DatabaseWrapper(SQLiteWrapper):
             self.has_vocabularies = True
         self.connection.execute("BEGIN DEFERRED")
         self._reading_only(True)
-        self.notes = {}
         try:
+            self._follow_state()
             yield
         finally:
-            self.notes = None
             self._reading_only(False)
             self.connection.execute("ROLLBACK")
+
+    @property
+    def notes(self) -> dict[Any, Any]:
+        """Return what was read since anything in the store has changed, by this or any other connection.
+
+        It holds as long as nothing was committed, in this process or another. A transaction that may write
+        has none: what it reads may be taken back.
+        """
+        if self.in_atomic_block:
+            return {}
+        if not self._in_snapshot:
+            self._follow_state()
+        return self._notes
+
+    def _follow_state(self) -> None:
+        """Forget the notes where the store has changed since they were made."""
+        self.ensure_connection()
+        with self.wrap_database_errors:
+            # The first says whether others have committed, the second whether this connection has.
+            (version,) = self.connection.execute("PRAGMA data_version").fetchone()
+        state = (self.connection, version, self.connection.total_changes, self.reads_past_damage)
+        if state != self._state or len(self._notes) > MAX_NOTES:
+            self._state, self._notes = state, {}
 
     @contextmanager
     def allow_temporary_tables(self) -> Iterator[None]:

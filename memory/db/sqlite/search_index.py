@@ -246,7 +246,7 @@ class SearchIndex:
         if self.connection.in_atomic_block:
             return False
         branch, limit = (rows.lineage or ((0, 0),))[0]
-        notes = {} if self.connection.notes is None else self.connection.notes
+        notes = self.connection.notes
         if ("covers", branch, limit) not in notes:
             known = "SELECT 1 FROM memory_branch WHERE id = %s AND head <= %s AND indexed"
             notes["covers", branch, limit] = bool(self._fetch_rows(known, branch, limit))

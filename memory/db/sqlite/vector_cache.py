@@ -216,7 +216,6 @@ class VectorCache(StoredVectors):
 
     def _load_clock(self) -> tuple[int, int]:
         notes = get_backend().notes
-        notes = {} if notes is None else notes
         if ("clock", self.project_id) not in notes:
             clocks = apps.get_model("memory", "VectorClock").objects.all()
             (clock,) = select_by_key(clocks, ("n", "epoch"), "project", [self.project_id]) or [(0, 0)]

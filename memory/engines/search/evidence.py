@@ -11,7 +11,7 @@ import numpy as np
 from django.utils.text import Truncator
 
 from memory.db.index_tokens import search_phrases
-from memory.db.raw_select import select_equal
+from memory.db.raw_select import fetch_one
 from memory.engines.search.candidates import PreparedQuery
 from memory.engines.search.scoring import ASKING, Scored, name_speaker
 from memory.engines.search.windows import match_words
@@ -200,5 +200,5 @@ def judge_evidence(
 
 def read_least(project_id: UUID) -> float | None:
     """Return the least evidence that counts as known in a project, where it has its own."""
-    ((least,),) = select_equal(Project, ("least_evidence",), id=[project_id])
-    return None if least is None else float(least)
+    project = fetch_one(Project, id=project_id)
+    return None if project is None or project.least_evidence is None else float(project.least_evidence)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from memory import ranking
 from memory.actors import Actor
 from memory.conf import conf
-from memory.db.raw_select import select_equal
+from memory.db.raw_select import fetch_one
 from memory.engines.facts.assessment import (
     NOTHING,
     Assessment,
@@ -258,8 +258,8 @@ def get_recipe(actor: Actor, name: str) -> ranking.Recipe:
 
 def read_recipe(project_id: UUID) -> ranking.Recipe:
     """Return the project's recipe, else the server's."""
-    ((stored,),) = select_equal(Project, ("recipe",), id=[project_id])
-    stored = stored or conf().recipe
+    project = fetch_one(Project, id=project_id)
+    stored = (project and project.recipe) or conf().recipe
     if stored in ranking.RECIPES:
         return ranking.RECIPES[stored]
     logger.warning("There is no recipe %s; the default is used.", stored)
