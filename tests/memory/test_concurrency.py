@@ -16,14 +16,17 @@ from uuid import UUID
 import pytest
 from django.conf import settings
 from django.db import OperationalError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from memory.actors import Actor, local_actor
-from memory.db.backend import get_backend
+from memory.db.backend import get_backend, get_features
 from memory.db.sqlite.write_lock import FairLock
+from memory.engines.access.keys import KeyEngine, find_key
 from memory.engines.branches.manager import BranchManager
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import find_branch
-from memory.models import Branch, Fact, nodes
+from memory.exceptions import Unauthenticated
+from memory.models import ApiKey, Branch, Fact, nodes
 from memory.models.nodes import RowIds
 from tests import databases
 from tests.memory.test_branches import content_of, fact, some_actor, write
@@ -335,3 +338,27 @@ def test_a_writer_that_ends_badly_passes_its_turn_on(actor: Actor, work: Callabl
     one_round(actor, "main", "next")
     assert time.monotonic() - started < 5
     check_branch(actor, "main", 1)
+
+
+def test_a_row_is_read_again_as_soon_as_anything_has_changed(actor: Actor) -> None:
+    key, token = KeyEngine().create_key(label="one", scopes=["read"], actor=actor)
+    assert find_key(token).label == "one"
+    with CaptureQueriesContext(connection) as queries:
+        assert [find_key(token).pk, find_branch(actor, "main").name] == [key.pk, "main"]
+        assert find_key(token) is not find_key(token)
+    assert len(queries) == (1 if get_features().has_online_backup else 4)  # the branch
+    with suppress(ZeroDivisionError), transaction.atomic():
+        ApiKey.objects.update(label="two")
+        assert find_key(token).label == "two"
+        raise ZeroDivisionError
+    assert find_key(token).label == "one"
+    ApiKey.objects.update(label="three")
+    assert find_key(token).label == "three"
+    other = threading.Thread(target=alone(lambda: KeyEngine().revoke_key(key_id=key.pk, actor=actor)))
+    other.start()
+    other.join()
+    assert find_key(token).revoked_at
+    with get_backend().snapshot():
+        assert find_key(token).revoked_at
+    with pytest.raises(Unauthenticated):
+        KeyEngine().verify_token(token)
