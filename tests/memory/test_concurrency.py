@@ -23,12 +23,14 @@ from memory.db.backend import get_backend, get_features
 from memory.db.sqlite.write_lock import FairLock
 from memory.engines.access.keys import KeyEngine, find_key
 from memory.engines.branches.manager import BranchManager
+from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import Unauthenticated
-from memory.models import ApiKey, Branch, Fact, nodes
+from memory.models import ApiKey, Branch, Fact, Project, nodes, usage
 from memory.models.nodes import RowIds
 from tests import databases
+from tests.memory.api.client import api_for
 from tests.memory.test_branches import content_of, fact, some_actor, write
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -362,3 +364,28 @@ def test_a_row_is_read_again_as_soon_as_anything_has_changed(actor: Actor) -> No
         assert find_key(token).revoked_at
     with pytest.raises(Unauthenticated):
         KeyEngine().verify_token(token)
+
+
+@databases.only_on_sqlite
+def test_a_request_takes_few_statements(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buffer, "interval", 3600)  # what is written behind an answer is none of it
+    monkeypatch.setattr(usage, "READ_SECONDS", 3600)
+    api = api_for(project)
+    made = api.fact("The deploy key of the gateway expires in May.")
+    search = {"query": "deploy key", "search_type": "keyword"}
+    requests: list[tuple[str, str, Any]] = [
+        ("GET", f"/facts/{made['id']}", None),
+        ("GET", "/facts", None),
+        ("GET", "/branches", None),
+        ("GET", "/merge-requests", None),
+        ("POST", "/facts/search", search),
+        ("POST", "/facts", {"fact_text": "The gateway speaks TLS 1.3."}),
+    ]
+    for method, path, body in requests[:-1]:
+        assert api(method, path, body).status_code == 200
+    counts = []
+    for method, path, body in requests:
+        with CaptureQueriesContext(connection) as queries:
+            assert api(method, path, body).status_code in (200, 201)
+        counts.append(len(queries))
+    assert counts == [4, 4, 2, 1, 7, 10]  # without an embedder

@@ -25,18 +25,18 @@ from memory.db.sqlite.damaged_file import DamagedFile, open_damaged
 from memory.db.sqlite.django_internals import SQLiteCursor, SQLiteWrapper
 from memory.db.sqlite.file_check import FileCheck
 from memory.db.sqlite.index_check import IndexCheck
+from memory.db.sqlite.index_state import KnownState
 from memory.db.sqlite.older_code import bar_older_code, readmit_older_code
 from memory.db.sqlite.online_backup import OnlineCopy
 from memory.db.sqlite.overwriting import overwrite_deleted
 from memory.db.sqlite.schema import DatabaseSchemaEditor, index_tables
 from memory.db.sqlite.search_index import SearchIndex
-from memory.db.sqlite.storage import ErrorWrapper, get_state, is_damage, note_commit
+from memory.db.sqlite.storage import ErrorWrapper, get_state, note_commit, suppress_damage
 from memory.db.sqlite.structure import EmptyStore
 from memory.db.sqlite.vocabulary import create_vocabularies
 from memory.db.sqlite.write_lock import FairLock, get_file_lock
 
 HEX_DIGITS = 32  # of an id
-MAX_NOTES = 10_000  # values of one state, beyond which all are read again
 # What stands for values that are none, where a page shows what can be read.
 NO_TIME, NO_ID = datetime.fromtimestamp(0, UTC), UUID(int=0)
 
@@ -155,15 +155,6 @@ class CursorPastDamage(Cursor):
         return list(iter(self.fetchone, None))
 
 
-@contextmanager
-def suppress_damage() -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        if not is_damage(error):
-            raise
-
-
 @lru_cache(maxsize=256)
 def convert_marks(query: str) -> str:
     """Return a statement with SQLite's placeholders, as Django writes it."""
@@ -182,8 +173,7 @@ class DatabaseWrapper(SQLiteWrapper):
         self._turn: FairLock | None = None
         self._in_snapshot = False
         self.has_vocabularies = False  # whether this connection has tables of the indexes' words
-        self._state: tuple[Any, ...] = ()
-        self._notes: dict[Any, Any] = {}
+        self._state = KnownState(self)
         self.readings: dict[Any, Any] = {}  # see memory.db.raw_select
         self.reads_past_damage = False
         self._streams: weakref.WeakSet[Any] = weakref.WeakSet()  # cursors whose rows are read bit by bit
@@ -316,7 +306,7 @@ class DatabaseWrapper(SQLiteWrapper):
         self.connection.execute("BEGIN DEFERRED")
         self._reading_only(True)
         try:
-            self._follow_state()
+            self._state.follow()
             yield
         finally:
             self._reading_only(False)
@@ -324,26 +314,12 @@ class DatabaseWrapper(SQLiteWrapper):
 
     @property
     def notes(self) -> dict[Any, Any]:
-        """Return what was read since anything in the store has changed, by this or any other connection.
-
-        It holds as long as nothing was committed, in this process or another. A transaction that may write
-        has none: what it reads may be taken back.
+        """Return what was read of the present state; a transaction that may write has nothing: what it reads
+        may be taken back.
         """
         if self.in_atomic_block:
             return {}
-        if not self._in_snapshot:
-            self._follow_state()
-        return self._notes
-
-    def _follow_state(self) -> None:
-        """Forget the notes where the store has changed since they were made."""
-        self.ensure_connection()
-        with self.wrap_database_errors:
-            # The first says whether others have committed, the second whether this connection has.
-            (version,) = self.connection.execute("PRAGMA data_version").fetchone()
-        state = (self.connection, version, self.connection.total_changes, self.reads_past_damage)
-        if state != self._state or len(self._notes) > MAX_NOTES:
-            self._state, self._notes = state, {}
+        return self._state.values if self._in_snapshot else self._state.follow()
 
     @contextmanager
     def allow_temporary_tables(self) -> Iterator[None]:

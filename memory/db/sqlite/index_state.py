@@ -1,7 +1,10 @@
-"""What says whether a cache of an index is that of the database: an epoch, and the newest commit."""
+"""What says whether a cache is that of the database: of an index an epoch and the newest commit, of rows that
+nothing at all has changed.
+"""
 
 from typing import Any
 
+MAX_VALUES = 10_000  # of one state, beyond which all are read again
 NO_COMMIT = (0, "")
 
 Commit = tuple[int, str]  # a place in the order of commits, and the id of the one that is there
@@ -23,3 +26,24 @@ def begin_epoch(connection: Any) -> None:
         cursor.execute("SELECT user_version FROM pragma_user_version")
         (epoch,) = cursor.fetchone()
         cursor.execute(f"PRAGMA user_version = {epoch + 1}")
+
+
+class KnownState:
+    """Values that a connection has read since anything in the store changed, by it or by another, in this
+    process or in one beside it.
+    """
+
+    def __init__(self, wrapper: Any) -> None:
+        self.wrapper, self.values = wrapper, dict[Any, Any]()
+        self._mark: tuple[Any, ...] = ()
+
+    def follow(self) -> dict[Any, Any]:
+        """Return the values, none where the store has changed since they were read."""
+        self.wrapper.ensure_connection()
+        own = self.wrapper.connection
+        with self.wrapper.wrap_database_errors:
+            (others,) = own.execute("PRAGMA data_version").fetchone()  # changes as others commit
+        mark = (own, others, own.total_changes, self.wrapper.reads_past_damage)
+        if mark != self._mark or len(self.values) > MAX_VALUES:
+            self._mark, self.values = mark, {}
+        return self.values

@@ -2,6 +2,8 @@
 
 import shutil
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -80,6 +82,15 @@ def is_damage(error: BaseException) -> bool:
     if code == sqlite3.SQLITE_IOERR_CORRUPTFS:
         return True
     return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or UNDECODABLE in str(error)
+
+
+@contextmanager
+def suppress_damage() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise
 
 
 def is_foreign(error: BaseException) -> bool:
