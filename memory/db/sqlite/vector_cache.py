@@ -17,11 +17,10 @@ from django.db import models
 from django.db.models import Q
 
 from memory.conf import conf
-from memory.db.backend import get_backend
 from memory.db.index_tokens import value_code
 from memory.db.indexes import full_text_index
 from memory.db.querysets import Lineage, Ranked, VersionedQuerySet
-from memory.db.raw_select import select_by_key
+from memory.db.raw_select import fetch_one
 from memory.db.sqlite.coded_vectors import CodedVectors
 from memory.db.sqlite.growable_arrays import Columns, HashPositions
 from memory.db.sqlite.stored_vectors import StoredVectors
@@ -215,12 +214,8 @@ class VectorCache(StoredVectors):
         return True
 
     def _load_clock(self) -> tuple[int, int]:
-        notes = get_backend().notes
-        if ("clock", self.project_id) not in notes:
-            clocks = apps.get_model("memory", "VectorClock").objects.all()
-            (clock,) = select_by_key(clocks, ("n", "epoch"), "project", [self.project_id]) or [(0, 0)]
-            notes["clock", self.project_id] = clock
-        return notes["clock", self.project_id]
+        clock: Any = fetch_one(apps.get_model("memory", "VectorClock"), project=self.project_id)
+        return (clock.n, clock.epoch) if clock else (0, 0)
 
     def _load_branch(self, branch: int, limit: int) -> bool:
         """Complete the branch from its lowest to its highest seq in use; return False if it cannot."""

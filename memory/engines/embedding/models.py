@@ -11,7 +11,7 @@ from uuid import UUID
 from django.core.exceptions import ImproperlyConfigured
 
 from memory.conf import conf
-from memory.db.raw_select import select_equal
+from memory.db.raw_select import fetch_one
 from memory.exceptions import ProviderUnavailable
 from memory.models import Vector, VectorClock
 from memory.providers.embedding import EmbeddingProvider, find_provider, get_provider
@@ -88,8 +88,8 @@ def read_searched(project_id: UUID) -> str | None:
     """Return the name that is stored for searches, "" where earlier releases noted none; None without any
     vector.
     """
-    found = select_equal(VectorClock, ("read_by",), project=[project_id])
-    return found[0][0] if found else None
+    clock = fetch_one(VectorClock, project=project_id)
+    return clock.read_by if clock else None
 
 
 def note_searched(project_id: UUID, model: str) -> None:
