@@ -230,7 +230,7 @@ def test_what_stands_in_the_address_is_no_part_of_the_body(scales: Resource) -> 
 
 
 def test_a_long_operation_stores_the_status_that_it_answers(scales: Resource) -> None:
-    declare(scales, "create", Engine().weigh)
+    declare(scales, "create", Engine().weigh, body="NewScaleInput", about="A scale.")
     view: Any = build_view(scales)()
     stored: list[Any] = []
     view.action, view._store = "create", stored.append
