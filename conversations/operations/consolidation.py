@@ -1,5 +1,7 @@
 """What may be done with runs of consolidation."""
 
+from django.utils.translation import gettext_lazy as _
+
 from conversations.answers import consolidation as shapes
 from conversations.engines.consolidation.engine import ConsolidationEngine
 from conversations.engines.consolidation.report import ConsolidationReport
@@ -8,6 +10,7 @@ from conversations.engines.orders import RUNS as ORDER
 from conversations.models import ConsolidationRun
 from memory.engines.fields.base import Use
 from memory.operations.base import Answer, Resource
+from memory.operations.columns import Column
 
 
 def choose_code(report: ConsolidationReport) -> int:
@@ -35,6 +38,20 @@ CONSOLIDATION_RUNS.add(
     filters=CONSOLIDATION_FILTERS,
     order=ORDER,
     operation_id="consolidation_runs_list",
+)
+CONSOLIDATION_RUNS.show(
+    "runs",
+    Column("id", head="id"),
+    Column("level", head="level"),
+    Column("target", _("Run"), "target", tone="text"),
+    Column("branch", _("Branch"), "branch", of="branch.name"),
+    Column("state", head="state"),
+    Column("messages", head="read"),
+    Column("created", head="new"),
+    Column("updated", head="confirmed"),
+    Column("deduplicated", head="repeated"),
+    Column("started_at", _("Begun"), "begun", "time"),
+    Column("created_by", _("By")),
 )
 CONSOLIDATION_RUNS.add(
     "start_run",

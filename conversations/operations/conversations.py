@@ -2,6 +2,8 @@
 
 from operator import attrgetter
 
+from django.utils.translation import gettext_lazy as _
+
 from conversations.answers import comparisons, replays
 from conversations.answers import conversations as shapes
 from conversations.engines.cherry_pick import ConversationCherryPick
@@ -23,6 +25,7 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.common import STATED
 from memory.engines.support.ordering import BY_AGE
 from memory.operations.base import Answer, Resource, Row
+from memory.operations.columns import Column
 
 engine, message_engine, diff_engine = ConversationEngine(), MessageEngine(), SemanticDiffEngine()
 compaction_engine = CompactionEngine()
@@ -57,6 +60,17 @@ CONVERSATIONS.add(
     ROW,
     filters=CONVERSATION_FILTERS,
     order=BY_AGE,
+)
+CONVERSATIONS.show(
+    "list",
+    Column("id", head="id"),
+    Column("title", _("Conversation"), "text", tone="text", late=3),
+    Column("status", _("Status"), "status", "filter", late=1),
+    Column("message_count", _("Messages"), "messages", "number", late=1),
+    Column("total_tokens", _("Tokens"), kind="number"),
+    Column("agent_id", _("Agent"), kind="filter", tone="maybe"),
+    Column("session_id", _("Session"), "session", "filter", tone="maybe key", late=2),
+    Column("created_at", _("Began"), "began", "time"),
 )
 CONVERSATIONS.add("retrieve", engine.get_conversation, "Read a conversation", ROW)
 CONVERSATIONS.add(

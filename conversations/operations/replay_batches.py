@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
+
 from conversations.answers import replays as shapes
 from conversations.engines.fields.replays import REPLAY
 from conversations.engines.orders import REPLAY_BATCHES as ORDER
@@ -12,6 +14,7 @@ from memory.actors import Actor
 from memory.engines.fields.base import Use
 from memory.engines.fields.common import STATED
 from memory.operations.base import Answer, Resource, Row
+from memory.operations.columns import Column
 
 engine = ReplayBatchEngine()
 
@@ -42,6 +45,14 @@ REPLAY_BATCHES.add(
     "List batches of replays, newest first",
     Answer(shapes.ReplayBatchShape, shapes.batch),
     order=ORDER,
+)
+REPLAY_BATCHES.show(
+    "list",
+    Column("name", _("Batch"), tone="text"),
+    Column("model", _("Model"), of="parameters.model"),
+    Column("branch", _("Branch"), of="branch.name"),
+    Column("created_at", _("Made"), kind="time"),
+    Column("created_by", _("By")),
 )
 REPLAY_BATCHES.add(
     "retrieve",

@@ -1,5 +1,7 @@
 """What may be done with replays; one is made of its conversation."""
 
+from django.utils.translation import gettext_lazy as _
+
 from conversations.answers import replays as shapes
 from conversations.engines.fields.replays import REPLAY, REPLAY_FILTERS
 from conversations.engines.orders import REPLAYS as ORDER
@@ -7,6 +9,7 @@ from conversations.engines.replays.engine import LIMITS, ReplayEngine
 from conversations.models import Replay
 from conversations.operations.conversations import ROW_DIFF, SEMANTIC_DIFF
 from memory.operations.base import Answer, Resource, Row
+from memory.operations.columns import Column
 
 engine = ReplayEngine()
 ROW = Answer(shapes.ReplayShape, shapes.replay)
@@ -21,6 +24,20 @@ REPLAYS.add(
     filters=REPLAY_FILTERS,
     order=ORDER,
     without=("batch_id",),
+)
+REPLAYS.show(
+    "list",
+    Column("id", head="id"),
+    Column("model", _("Replay"), "model", tone="text", late=1),
+    Column("state", _("State"), "state"),
+    Column("steps", head="steps", late=1),
+    Column("input_tokens", head="tokens", late=1),
+    Column("cost", head="cost", late=1),
+    Column("comparison.verdict", head="verdict", late=1),
+    Column("source_id", _("Conversation")),
+    Column("branch", _("Branch"), of="branch.name"),
+    Column("created_at", _("Made"), "begun", "time", late=1),
+    Column("created_by", _("By")),
 )
 REPLAYS.add("retrieve", engine.get_replay, "Read a replay", ROW)
 REPLAYS.add(

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext_lazy as _
 
 from conversations.engines.fork_tree import list_forks
 from conversations.engines.replays.engine import ReplayEngine
 from conversations.models import Conversation
 from conversations.operations.conversations import CONVERSATIONS
 from conversations.views.conversations import LABELS, Conversations
+from memory.operations.columns import Column
 from memory.views.labels import RUN_WORDS
 from memory.views.list_page import ListPage
 from memory.views.view_context import ViewContext
@@ -18,29 +19,44 @@ from memory.views.view_context import ViewContext
 replay_engine = ReplayEngine()
 
 
+FORKS = replace(
+    CONVERSATIONS["list"],
+    method=list_forks,
+    columns=(
+        Column("title", _("Fork"), tone="text"),
+        Column("parent_conversation_id", _("Forked from"), tone="text"),
+        Column("status", _("Status"), kind="filter"),
+        Column("message_count", _("Messages"), kind="number"),
+        Column("model", _("Model"), tone="maybe"),
+        Column("agent_id", _("Agent"), kind="filter", tone="maybe"),
+        Column("created_at", _("Began"), kind="time"),
+    ),
+)
+
+
 class Forks(ListPage):
     """The forks of all conversations of a branch, newest first."""
 
     reads_past = True
     template_name = "conversation/fork_list.html"
-    section, title, list_page = "conversations", lazy("Forks of conversations"), "forks"
-    operation, words = replace(CONVERSATIONS["list"], method=list_forks), RUN_WORDS
+    section, title, list_page = "conversations", _("Forks of conversations"), "forks"
+    operation, words = FORKS, RUN_WORDS
     hidden_filters = ("fork",)
     labels = {
         **{name: label for name, label in LABELS.items() if name != "fork"},
-        "parent_conversation_id": lazy("Forks of"),
+        "parent_conversation_id": _("Forks of"),
     }
     extra_context = {
         "list_title": Conversations.title,
-        "lead": lazy("Each goes on from a message of another conversation in another way, the newest first."),
-        "search": lazy("Filters, such as agent:ledger or session:42"),
+        "lead": _("Each goes on from a message of another conversation in another way, the newest first."),
+        "search": _("Filters, such as agent:ledger or session:42"),
         "drawing": "branch",
-        "none_fits": lazy("No fork on this branch until this time fits."),
-        "none_yet": lazy(
+        "none_fits": _("No fork on this branch until this time fits."),
+        "none_yet": _(
             "Nothing was forked on this branch yet. Open a conversation and choose Fork or Replay at the"
             " message to go on from."
         ),
-        "show_all": lazy("Show all forks"),
+        "show_all": _("Show all forks"),
     }
 
     def list_rows(self, filters: Mapping[str, Any]) -> Any:

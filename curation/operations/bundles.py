@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
+
 from curation.answers import bundles as shapes
 from curation.engines.bundles.document import read_bytes
 from curation.engines.bundles.engine import KnowledgeBundleEngine
@@ -11,6 +13,7 @@ from curation.models import Bundle
 from memory.engines.fields.base import Use
 from memory.engines.fields.common import STATED
 from memory.operations.base import GONE, Answer, Resource, Row
+from memory.operations.columns import Column
 
 
 def render_document(text: str) -> Any:
@@ -34,6 +37,18 @@ BUNDLES.add(
 )
 BUNDLES.add(
     "list", engine.list_bundles, "List bundles, newest first", ROW, filters=BUNDLE_FILTERS, order=ORDER
+)
+BUNDLES.show(
+    "list",
+    Column("id", head="id"),
+    Column("name", _("Bundle"), "name", tone="text"),
+    Column("version", head="version"),
+    Column("origin", head="origin"),
+    Column("source_branch", _("From branch"), "from", tone="maybe"),
+    Column("facts", _("Facts"), "facts", "number", of="counts.facts"),
+    Column("size", _("Size"), "size", "size"),
+    Column("signature", head="signed"),
+    Column("created_at", _("Made"), "made", "time"),
 )
 BUNDLES.add("retrieve", engine.get_bundle, "Read what a bundle holds", ROW)
 BUNDLES.add("destroy", engine.delete_bundle, "Delete a bundle", GONE)

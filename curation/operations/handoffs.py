@@ -1,5 +1,7 @@
 """What may be done with handoffs."""
 
+from django.utils.translation import gettext_lazy as _
+
 from curation.answers import handoffs as shapes
 from curation.engines.fields.handoffs import GIVER, HANDOFF, HANDOFF_FILTERS, RECEIVER
 from curation.engines.handoffs.engine import HandoffEngine
@@ -7,6 +9,7 @@ from curation.engines.orders import HANDOFFS as ORDER
 from curation.models import Handoff
 from memory.engines.fields.base import Use
 from memory.operations.base import Answer, Resource, Row
+from memory.operations.columns import Column
 
 engine = HandoffEngine()
 ROW = Answer(shapes.HandoffShape, shapes.render_handoff)
@@ -25,6 +28,19 @@ HANDOFFS.add(
 )
 HANDOFFS.add(
     "list", engine.list_handoffs, "List handoffs, newest first", ROW, filters=HANDOFF_FILTERS, order=ORDER
+)
+HANDOFFS.show(
+    "list",
+    Column("id", head="id"),
+    Column("context_summary", _("Handoff"), "text", tone="text", late=1),
+    Column("handoff_type", head="type"),
+    Column("state", head="state"),
+    Column("source_branch", _("From"), "from", "branch", of="source.name", tone="maybe"),
+    Column("target_branch", _("To"), "to", tone="maybe"),
+    Column("to_agent", head="agent"),
+    Column("fact_count", _("Facts"), "facts", "number"),
+    Column("created_at", _("Made"), "made", "time"),
+    Column("created_by", _("Made by"), tone="maybe"),
 )
 HANDOFFS.add("retrieve", engine.get_handoff, "Read a handoff with its packet", PACKET)
 HANDOFFS.add(

@@ -1,5 +1,7 @@
 """What may be done with quarantines."""
 
+from django.utils.translation import gettext_lazy as _
+
 from curation.answers import quarantine as shapes
 from curation.engines.fields.quarantines import QUARANTINE, QUARANTINE_FILTERS
 from curation.engines.orders import QUARANTINES as ORDER
@@ -7,6 +9,7 @@ from curation.engines.quarantine.engine import QuarantineDetail, QuarantineEngin
 from curation.models import Quarantine
 from memory.engines.fields.base import Use
 from memory.operations.base import Answer, Resource, Row
+from memory.operations.columns import Column
 
 
 def is_stored(found: QuarantineDetail) -> bool:
@@ -33,6 +36,17 @@ QUARANTINES.add(
     ROW,
     filters=QUARANTINE_FILTERS,
     order=ORDER,
+)
+QUARANTINES.show(
+    "list",
+    Column("id", head="id"),
+    Column("source", head="source"),
+    Column("label", _("Source"), "name", tone="text"),
+    Column("state", head="state"),
+    Column("counts", _("Hidden"), "hidden", tone="text"),
+    Column("created_at", _("Begun"), "begun", "time", late=1),
+    Column("created_by", _("By"), "by"),
+    Column("reason", head="reason", late=1),
 )
 QUARANTINES.add(
     "retrieve",

@@ -1,5 +1,7 @@
 """What may be done with templates."""
 
+from django.utils.translation import gettext_lazy as _
+
 from curation.answers import templates as shapes
 from curation.engines.fields.templates import TEMPLATE, TEMPLATE_FILTERS, TEMPLATE_USE, USING
 from curation.engines.orders import TEMPLATES as ORDER
@@ -9,6 +11,7 @@ from memory.answers import branches as branch_shapes
 from memory.engines.fields.base import Use
 from memory.engines.fields.common import STATED
 from memory.operations.base import Answer, Resource, Row
+from memory.operations.columns import Column
 
 engine = TemplateEngine()
 ROW = Answer(shapes.TemplateShape, shapes.render_template)
@@ -26,6 +29,18 @@ TEMPLATES.add(
 )
 TEMPLATES.add(
     "list", engine.list_templates, "List templates by name", ROW, filters=TEMPLATE_FILTERS, order=ORDER
+)
+TEMPLATES.show(
+    "list",
+    Column("name", _("Template"), "name", tone="text"),
+    Column("version", _("Version"), "version", "number"),
+    Column("state", head="state"),
+    Column("task_types", head="types"),
+    Column("used", _("Used"), "used", "number"),
+    Column("succeeded", _("Succeeded"), "succeeded", "number"),
+    Column("failed", _("Failed"), "failed", "number"),
+    Column("updated_at", _("Renewed"), "updated", "time"),
+    Column("description", head="text"),
 )
 TEMPLATES.add(
     "find",

@@ -77,6 +77,7 @@ TEMPLATES = [
                 "memory.templatetags.day1",
                 "memory.templatetags.words",
                 "memory.templatetags.elements",
+                "memory.templatetags.lists",
             ],
         },
     },

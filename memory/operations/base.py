@@ -17,6 +17,7 @@ from memory.engines.fields.base import Field, Use
 from memory.engines.fields.filters import FilterField
 from memory.engines.fields.types import Choice
 from memory.engines.support.ordering import Ordering
+from memory.operations.columns import Column, describe_columns
 from memory.operations.parameters import (
     COMMON,
     ORDERING,
@@ -111,6 +112,7 @@ class Operation:
     in_query: tuple[str, ...] = ()
     filters: tuple[FilterField, ...] = ()
     order: Ordering | None = None
+    columns: tuple[Column, ...] = ()
     prefix: str = ""
     reads: bool = False
     is_long: bool = False
@@ -204,8 +206,9 @@ class Operation:
         takes = [one.describe() for one in self.select_unpaged(offered)]
         about: dict[str, Any] = {"verb": self.verb, "places": self.places, "takes": takes}
         about |= {"paged": self.is_paged, "sorted": bool(self.order)}
-        row = self.row.argument if self.row else False
-        return {name: value for name, value in {**about, "row": row}.items() if value is not False}
+        about |= {"row": self.row.argument if self.row else False}
+        about |= {"columns": describe_columns(self.columns) or False}
+        return {name: value for name, value in about.items() if value is not False}
 
     @cached_property
     def defaults(self) -> dict[str, Any]:
@@ -268,6 +271,10 @@ class Resource:
         self.operations[name] = Operation(
             name, method, summary, answer, verb, path, row, self.model, prefix=self.prefix, **traits
         )
+
+    def show(self, name: str, *columns: Column) -> None:
+        """Declare the columns of a list, for its page and its command."""
+        self.operations[name] = replace(self.operations[name], columns=columns)
 
     def __getitem__(self, name: str) -> Operation:
         return self.operations[name]

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
+
 from memory.answers import branches as shapes
 from memory.answers import commits as commit_shapes
 from memory.answers import policies as policy_shapes
@@ -15,6 +17,7 @@ from memory.engines.fields.common import STATED
 from memory.engines.fields.orders import BRANCHES as ORDER
 from memory.models import Branch
 from memory.operations.base import Answer, Resource, Row
+from memory.operations.columns import Column
 
 manager, topology = BranchManager(), BranchTopologyEngine()
 ROW = Answer(shapes.BranchShape, shapes.branch_shape)
@@ -35,6 +38,18 @@ BRANCHES.add(
     without=("read_only",),
 )
 BRANCHES.add("list", manager.list_branches, "List branches by name", ROW, filters=BRANCH_FILTERS, order=ORDER)
+BRANCHES.show(
+    "list",
+    Column("name", _("Branch"), "name"),
+    Column("parent", _("Forked from"), "parent"),
+    Column("head", _("Commits"), "head", "number"),
+    Column("ahead", _("Ahead / behind"), "ahead", "number"),
+    Column("behind", head="behind"),
+    Column("head_at", _("Last change"), "last change", "time"),
+    Column("owner", _("Owner"), "owner"),
+    Column("purpose", head="purpose"),
+    Column("archived_at", head="archived", kind="time"),
+)
 BRANCHES.add("retrieve", manager.get_branch, "Read a branch", ROW)
 BRANCHES.add("destroy", manager.archive_branch, "Archive a branch; nothing is deleted", ROW, origin=STATED)
 BRANCHES.add(

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
+
 from memory.answers.keys import KeyShape, NewKeyShape
 from memory.answers.keys import key as render_key
 from memory.engines.access.keys import KeyEngine
@@ -10,6 +12,7 @@ from memory.engines.fields.keys import KEY, KEY_FILTERS
 from memory.engines.fields.orders import KEYS as ORDER
 from memory.models import ApiKey
 from memory.operations.base import Answer, Resource, Row
+from memory.operations.columns import Column
 
 
 def render_new(made: tuple[ApiKey, str]) -> dict[str, Any]:
@@ -35,6 +38,17 @@ KEYS.add(
 )
 KEYS.add(
     "list", engine.list_keys, "List the project's keys, newest first", ROW, filters=KEY_FILTERS, order=ORDER
+)
+KEYS.show(
+    "list",
+    Column("id", head="id"),
+    Column("label", _("Name"), "label"),
+    Column("prefix", head="prefix"),
+    Column("scopes", _("It may"), "scopes", "names"),
+    Column("branch_patterns", _("Branches"), "branches"),
+    Column("last_used_at", _("Used"), "last used", "time", none=_("never")),
+    Column("created_at", _("Made"), kind="time"),
+    Column("expires_at", _("State"), "state"),
 )
 KEYS.add("revoke", engine.revoke_key, "End a key", ROW)
 KEYS.add(

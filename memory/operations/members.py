@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
+
 from memory.actors import Actor
 from memory.answers.members import DepartureShape, MemberShape, render_departure, render_member
 from memory.engines.access.members import MemberEngine
@@ -10,6 +12,7 @@ from memory.engines.fields.members import MEMBER, MEMBER_FILTERS
 from memory.engines.fields.orders import MEMBERS as ORDER
 from memory.models import Membership
 from memory.operations.base import Answer, Resource, Row
+from memory.operations.columns import Column
 
 engine = MemberEngine()
 ROW = Answer(MemberShape, render_member)
@@ -33,6 +36,13 @@ MEMBERS.add(
     fields=MEMBER.select_fields(Use.CREATE),
 )
 MEMBERS.add("list", engine.list_members, "List members", ROW, filters=MEMBER_FILTERS, order=ORDER)
+MEMBERS.show(
+    "list",
+    Column("username", _("Name"), "name", order="name"),
+    Column("role", _("Role"), "role", "word"),
+    Column("active", head="account"),
+    Column("created_by", head="let in by"),
+)
 MEMBERS.add("retrieve", engine.find_member, "Read a member", ROW, row=Row("username", "username"))
 MEMBERS.add(
     "partial_update",

@@ -8,6 +8,7 @@ from memory.engines.fields.orders import MERGE_REQUESTS as ORDER
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.models import MergeRequest
 from memory.operations.base import Answer, Resource, Row
+from memory.operations.columns import Column
 
 engine = MergeRequestEngine()
 ROW = Answer(shapes.MergeRequestShape, shapes.request_shape)
@@ -33,6 +34,16 @@ MERGE_REQUESTS.add(
     ROW,
     filters=MERGE_REQUEST_FILTERS,
     order=ORDER,
+)
+MERGE_REQUESTS.show(
+    "list",
+    Column("number", head="number"),
+    Column("state", head="state"),
+    Column("source", head="from"),
+    Column("target", head="into"),
+    Column("author_label", head="by"),
+    Column("created_at", head="opened", kind="time"),
+    Column("title", head="title"),
 )
 MERGE_REQUESTS.add("retrieve", engine.check_request, "Read a merge request with its checks", DETAIL)
 MERGE_REQUESTS.add(

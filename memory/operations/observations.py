@@ -1,5 +1,7 @@
 """What may be done with observations."""
 
+from django.utils.translation import gettext_lazy as _
+
 from memory.answers import capture as shapes
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import OBSERVATION, OBSERVATION_FILTERS
@@ -8,6 +10,7 @@ from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.support.ordering import BY_AGE
 from memory.models import Observation
 from memory.operations.base import Answer, Resource, Row
+from memory.operations.columns import Column
 
 engine = ObservationEngine()
 ROW = Answer(shapes.ObservationShape, shapes.observation, takes=("branch",))
@@ -32,6 +35,16 @@ OBSERVATIONS.add(
     ROW,
     filters=OBSERVATION_FILTERS,
     order=BY_AGE,
+)
+OBSERVATIONS.show(
+    "list",
+    Column("summary", _("Observation"), tone="text"),
+    Column("observation_type", _("Type"), kind="filter"),
+    Column("outcome", _("Outcome"), kind="filter"),
+    Column("tool_name", _("Tool"), kind="filter", tone="maybe"),
+    Column("agent_id", _("Agent"), kind="filter", tone="maybe"),
+    Column("session_id", _("Session"), kind="filter", tone="maybe key"),
+    Column("created_at", _("Recorded"), kind="time"),
 )
 OBSERVATIONS.add(
     "timeline",

@@ -7,6 +7,7 @@ from memory.engines.fields.orders import QUESTIONS as ORDER
 from memory.engines.fields.questions import QUESTION, QUESTION_FILTERS
 from memory.models.questions import Question
 from memory.operations.base import GONE, Answer, Resource, Row
+from memory.operations.columns import Column
 
 engine = QuestionEngine()
 ROW = Answer(shapes.SavedQuestionShape, shapes.render)
@@ -37,6 +38,14 @@ QUESTIONS.add(
     ROW,
     filters=QUESTION_FILTERS,
     order=ORDER,
+)
+QUESTIONS.show(
+    "list",
+    Column("id", head="id"),
+    Column("text", head="text"),
+    Column("expected", head="expected"),
+    Column("branch", head="branch"),
+    Column("note", head="note"),
 )
 QUESTIONS.add("retrieve", engine.get_question, "Read a question", ROW)
 QUESTIONS.add(

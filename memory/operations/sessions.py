@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
+
 from memory.answers import capture as shapes
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import SESSION, SESSION_ENDING, SESSION_FILTERS
@@ -10,6 +12,7 @@ from memory.engines.sessions.briefing import preview_context
 from memory.engines.sessions.manager import CreatedSession, SessionManager
 from memory.models import Session
 from memory.operations.base import Answer, Resource, Row
+from memory.operations.columns import Column
 
 
 def render_created(done: CreatedSession) -> dict[str, Any]:
@@ -41,6 +44,18 @@ SESSIONS.add(
     ROW,
     filters=SESSION_FILTERS,
     order=ORDER,
+)
+SESSIONS.show(
+    "list",
+    Column("id", _("Session"), "id", of="key", tone="text"),
+    Column("status", _("Status"), "status", "word"),
+    Column("agent_id", _("Agent"), "agent", "filter", tone="maybe", late=1),
+    Column("task_id", _("Task"), tone="maybe"),
+    Column("branch", _("Branch"), kind="branch", of="branch.name"),
+    Column("started_at", _("Began"), "began", "time", order="created_at"),
+    Column("ended_at", _("Ended"), kind="time", none="–"),
+    Column("project_path", head="path", late=1),
+    Column("summary", head="text", late=1),
 )
 SESSIONS.add(
     "next_context",

@@ -2,6 +2,8 @@
 
 from operator import attrgetter
 
+from django.utils.translation import gettext_lazy as _
+
 from memory.answers import tasks as shapes
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.fields.base import Use
@@ -9,6 +11,7 @@ from memory.engines.fields.orders import TASKS as ORDER
 from memory.engines.fields.tasks import CHANGING_AGENT, OBJECTIVE, TASK, TASK_FILTERS
 from memory.models import AgentTask
 from memory.operations.base import Answer, Resource, Row
+from memory.operations.columns import Column
 
 engine = TaskEngine()
 ROW = Answer(shapes.TaskShape, shapes.render_task)
@@ -27,6 +30,16 @@ TASKS.add(
     fields=TASK.select_fields(Use.CREATE),
 )
 TASKS.add("list", engine.list_tasks, "List tasks, newest first", ROW, filters=TASK_FILTERS, order=ORDER)
+TASKS.show(
+    "list",
+    Column("slug", head="task"),
+    Column("name", _("Task"), "name", tone="text", late=1),
+    Column("state", head="state"),
+    Column("objectives", _("Objectives"), "done"),
+    Column("agents", _("Agents"), "agents"),
+    Column("created_at", _("Made"), "made", "time"),
+    Column("created_by", _("Made by"), tone="maybe"),
+)
 TASKS.add("retrieve", engine.get_task, "Read a task", ROW)
 TASKS.add(
     "join",

@@ -1,6 +1,6 @@
 """Elements that many pages share, each written once: labels, buttons, notes, cards, entries, tables."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -241,6 +241,9 @@ def sort_link(link: Any) -> SafeString:
 # ---- tables --------------------------------------------------------------------------------------------
 
 
+Cell = tuple[SafeString, Any]  # the start tag of a column's cells, and what renders one
+
+
 class OptionsNode(template.Node):
     """A tag with options, each resolved only where it is used."""
 
@@ -248,6 +251,23 @@ class OptionsNode(template.Node):
 
     def option(self, context: template.Context, name: str) -> Any:
         return self.options[name].resolve(context) if name in self.options else ""
+
+
+def draw_head(
+    context: template.Context, title: Any, kind: str = "", order: str = "", is_unseen: bool = False
+) -> SafeString:
+    """Render the head of a column; with ``order`` it sorts the list, unless that is a search."""
+    title = format_html('<span class="visually-hidden">{}</span>', title) if is_unseen else title
+    attributes = {"class": "number" if kind == "number" else ""}
+    if order and not context.get("query"):
+        link = context["view"].find_sort(order)
+        title, attributes["aria_sort"] = sort_link(replace(link, label=title)), link.direction
+    return format_html("<th{}>{}</th>", join_attributes(attributes), title)
+
+
+def open_cell(title: Any, kind: str = "") -> SafeString:
+    """Render the start tag of the cells of a column, which is the same in every row."""
+    return format_html("<td{}>", join_attributes({"class": kind, "data_label": title}))
 
 
 class ColumnNode(OptionsNode):
@@ -259,22 +279,13 @@ class ColumnNode(OptionsNode):
         self.title, self.options, self.cell = title, options, cell
 
     def render_head(self, context: template.Context) -> SafeString:
-        title = self.title.resolve(context)
-        if self.option(context, "is_unseen"):
-            title = format_html('<span class="visually-hidden">{}</span>', title)
-        kind = "number" if self.option(context, "kind") == "number" else ""
-        attributes = {"class": kind}
-        if (order := self.option(context, "order")) and not context.get("query"):
-            link = context["view"].find_sort(order)
-            title, attributes["aria_sort"] = sort_link(replace(link, label=title)), link.direction
-        return format_html("<th{}>{}</th>", join_attributes(attributes), title)
+        names = ("kind", "order", "is_unseen")
+        options = {name: self.option(context, name) for name in names if name in self.options}
+        return draw_head(context, self.title.resolve(context), **options)
 
     def open_cell(self, context: template.Context) -> SafeString:
-        """Render the start tag of the column's cells, which is the same in every row."""
         is_bare = self.option(context, "is_unseen") or self.option(context, "is_bare")
-        title = "" if is_bare else self.title.resolve(context)
-        attributes = join_attributes({"class": self.option(context, "kind"), "data_label": title})
-        return format_html("<td{}>", attributes)
+        return open_cell("" if is_bare else self.title.resolve(context), self.option(context, "kind"))
 
     def is_shown(self, context: template.Context) -> bool:
         return "shown_if" not in self.options or bool(self.option(context, "shown_if"))
@@ -304,18 +315,23 @@ class TableNode(template.Node):
 
     def render(self, context: template.Context) -> SafeString:
         columns = [column for column in self.columns if column.is_shown(context)]
-        head = join_parts(column.render_head(context) for column in columns)
+        heads = [column.render_head(context) for column in columns]
         cells = [(column.open_cell(context), column.cell) for column in columns]
-        rows = join_parts(self._render_row(context, cells, one) for one in self.rows.resolve(context))
-        html = '<table class="cards"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>'
-        return format_html(html, head, rows)
+        return draw_table(context, heads, cells, self.rows.resolve(context))
 
-    def _render_row(
-        self, context: template.Context, cells: Iterable[tuple[SafeString, NodeList]], one: Any
-    ) -> SafeString:
-        with context.push(one=one):
-            drawn = "".join(f"{start}{cell.render(context)}</td>" for start, cell in cells)
-        return SafeString(f"<tr>{drawn}</tr>")  # the nodes of a cell escape what they show
+
+def draw_table(
+    context: template.Context, heads: Iterable[SafeString], cells: Collection[Cell], rows: Iterable[Any]
+) -> SafeString:
+    drawn = join_parts(draw_row(context, cells, one) for one in rows)
+    html = '<table class="cards"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>'
+    return format_html(html, join_parts(heads), drawn)
+
+
+def draw_row(context: template.Context, cells: Collection[Cell], one: Any) -> SafeString:
+    with context.push(one=one):
+        drawn = "".join(f"{start}{cell.render(context)}</td>" for start, cell in cells)
+    return SafeString(f"<tr>{drawn}</tr>")  # what draws a cell escapes what it shows
 
 
 @register.tag

@@ -10,6 +10,7 @@ from memory.engines.fields.filters import one_of, recorded
 from memory.engines.fields.orders import AUDIT
 from memory.engines.fields.types import OpenChoice, Reference
 from memory.operations.base import Answer, Operation
+from memory.operations.columns import Column
 from memory.views.labels import ACTION_LABELS, FIELDS
 from memory.views.list_page import ListPage
 
@@ -26,6 +27,15 @@ ENTRIES = Operation(
         *recorded("Entries"),
     ),
     order=AUDIT,
+    columns=(
+        Column("at", _("When"), tone="nowrap"),
+        Column("actor_label", _("Who")),
+        Column("action", _("Action")),
+        Column("target", _("Target")),
+        Column("detail", _("Details"), tone="small maybe"),
+        Column("surface", _("Surface")),
+        Column("place", _("Sealed")),
+    ),
 )
 
 

@@ -60,11 +60,16 @@ class OrderedList(ProjectPage):
         """Return the link of a column: to its usual direction, or to the other where the page has one."""
         order: Any = self.order
         usual = name if name in order.columns else f"-{name}"
-        link = self._link_order(usual, ORDER_LABELS[name])
+        link = self._link_order(usual, self.find_label(name))
         if self.ordering.removeprefix("-") != name:
             return link
         turned = self._link_order(turn_round(self.ordering), link.label)
         return SortLink(turned.label, turned.url, DOWN if self.ordering.startswith("-") else UP)
+
+    def find_label(self, name: str) -> Any:
+        """Return the words for an order: the head of its column, where it has one."""
+        heads = (one.label for one in self.operation.columns if one.find_order(self.order) == name)
+        return next(heads, "") or ORDER_LABELS[name]
 
     def _link_order(self, order: str, label: Any) -> SortLink:
         """Return the link to an order, on the list's first page."""

@@ -1,0 +1,107 @@
+"""The table of a list page, with the columns that its operation declares."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django import template
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.template.base import NodeList, Parser, Token
+from django.template.defaultfilters import filesizeformat, floatformat
+from django.utils.html import conditional_escape, format_html
+from django.utils.safestring import SafeString
+
+from memory.operations.columns import Column
+from memory.templatetags.day1 import moment
+from memory.templatetags.elements import ColumnNode, draw_head, draw_table, filter_link, open_cell
+from memory.templatetags.words import branch_page
+
+register = template.Library()
+Show = Callable[[template.Context, str, Any], Any]
+
+
+def show_word(context: template.Context, _name: str, value: Any) -> Any:
+    return context["view"].words.get(value, value)
+
+
+def show_branch(context: template.Context, _name: str, value: str) -> SafeString:
+    return format_html('<a href="{}">{}</a>', branch_page(context, value), value)
+
+
+def show_filter(context: template.Context, name: str, value: Any) -> SafeString | str:
+    """Return a value as the way to the rows that have the same."""
+    choices = context["view"].token_choices.get(name, {})
+    return filter_link(context, name, value, choices.get(value, ""))
+
+
+SHOWN: dict[str, Show] = {
+    "": lambda _context, _name, value: value,
+    "time": lambda _context, _name, value: moment(value),
+    "number": lambda _context, _name, value: intcomma(value),
+    "share": lambda _context, _name, value: floatformat(value, 2),
+    "size": lambda _context, _name, value: filesizeformat(value),
+    "names": lambda _context, _name, value: ", ".join(value),
+    "word": show_word,
+    "branch": show_branch,
+    "filter": show_filter,
+}
+
+
+class ValueCell:
+    """The cell of a declared column: its value, shown by its kind."""
+
+    def __init__(self, column: Column) -> None:
+        self.column, self.show = column, SHOWN[column.kind]
+
+    def render(self, context: template.Context) -> SafeString | str:
+        value = self.column.read(context["one"])
+        if value is None or value == "":
+            none = self.column.none
+            return format_html('<span class="quiet">{}</span>', none) if none else ""
+        return conditional_escape(self.show(context, self.column.name, value))
+
+
+class CellNode(template.Node):
+    """What a template draws in the cells of a declared column."""
+
+    child_nodelists = ("cell",)
+
+    def __init__(self, name: str, cell: NodeList) -> None:
+        self.name, self.cell = name, cell
+
+
+class ListTableNode(template.Node):
+    """The rows of ``page``: the declared columns, of which the template may draw some, then its own ones."""
+
+    def __init__(self, inside: NodeList) -> None:
+        self.cells = {one.name: one.cell for one in inside if isinstance(one, CellNode)}
+        self.others = [one for one in inside if isinstance(one, ColumnNode)]
+
+    def render(self, context: template.Context) -> SafeString:
+        operation = context["view"].operation
+        heads, cells = [], []
+        for column in (one for one in operation.columns if one.label):
+            order = column.find_order(operation.order)
+            heads.append(draw_head(context, column.label, column.tones, order))
+            start = open_cell(column.label if cells else "", column.tones)
+            cells.append((start, self.cells.get(column.name) or ValueCell(column)))
+        for other in (one for one in self.others if one.is_shown(context)):
+            heads.append(other.render_head(context))
+            cells.append((other.open_cell(context), other.cell))
+        return draw_table(context, heads, cells, context["page"].results)
+
+
+@register.tag
+def list_table(parser: Parser, _token: Token) -> ListTableNode:
+    """Parse ``{% list_table %}`` with its cells and further columns up to ``{% endlist_table %}``."""
+    inside = parser.parse(("endlist_table",))
+    parser.delete_first_token()
+    return ListTableNode(inside)
+
+
+@register.tag
+def cell(parser: Parser, token: Token) -> CellNode:
+    """Parse ``{% cell created_at %}…{% endcell %}``: how the value of a declared column is shown."""
+    _name, name = token.split_contents()
+    inside = parser.parse(("endcell",))
+    parser.delete_first_token()
+    return CellNode(name, inside)
