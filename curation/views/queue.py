@@ -25,8 +25,8 @@ from memory.views.base import ProjectPage, safe_referer
 from memory.views.bulk import BulkActions
 from memory.views.error_text import add_outcomes, error_sentence
 from memory.views.fact_form import CATEGORIES
-from memory.views.filter_form import REPEATABLE, TOKEN_CHOICES, FilterForm
 from memory.views.filter_tokens import TokenFilters
+from memory.views.filters_form import REPEATABLE, TOKEN_CHOICES, FilterForm
 from memory.views.flash import flash_success
 from memory.views.view_context import ViewContext, build_undo_url
 

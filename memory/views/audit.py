@@ -1,7 +1,5 @@
 """The audit: who did what in a project."""
 
-from typing import Any
-
 from django.utils.translation import gettext_lazy as _
 
 from memory.answers.audit import AuditShape, audit_entry
@@ -63,10 +61,3 @@ class Audit(ListPage):
         "none_yet": _("No entry fits."),
         "show_all": _("Show all entries"),
     }
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        context = super().get_context_data(**kwargs)
-        widget, action = context["filter_form"].fields["action"].widget, self.request.GET.get("action", "")
-        if action not in ("", *ACTION_LABELS):  # of another time, or mistyped
-            widget.choices = [*widget.choices, (action, action)]
-        return context

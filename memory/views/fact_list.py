@@ -20,8 +20,8 @@ from memory.views.bulk import BulkActions, has_proposals, mark_ticked
 from memory.views.error_text import error_sentence
 from memory.views.exports import ExportedList
 from memory.views.fact_form import CATEGORIES
-from memory.views.filter_form import REPEATABLE, TOKEN_CHOICES, FilterForm
 from memory.views.filter_tokens import TokenFilters
+from memory.views.filters_form import REPEATABLE, TOKEN_CHOICES, FilterForm
 
 OTHERS = ("everything", "shown")  # parameters of the list that are no filters
 

@@ -19,8 +19,8 @@ from memory.engines.search.ranked import INCLUDE, TYPES, Hit
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
-from memory.views.filter_form import FilterForm
 from memory.views.filter_tokens import rename_typed
+from memory.views.filters_form import FilterForm
 from memory.views.labels import SIGNALS
 from memory.views.view_context import with_query
 from memory.views.widgets import parse_number
