@@ -2,10 +2,13 @@
 
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
+
 from conversations.answers.remember import InstructionsShape, render_instructions
 from conversations.engines.instructions import InstructionsEngine
 from conversations.models import Instructions
 from memory.operations.base import Answer, Resource
+from memory.operations.columns import Column
 
 
 def render_set(done: tuple[Instructions, bool]) -> dict[str, Any]:
@@ -32,4 +35,13 @@ INSTRUCTIONS.add(
     "List the versions, the newest first",
     ROW,
     verb="get",
+)
+INSTRUCTIONS.show(
+    "versions",
+    Column("number", _("Version"), "number", "number"),
+    Column("preset", _("For"), "preset"),
+    Column("text", _("What is to be remembered"), "text", tone="text", late=2),
+    Column("categories", _("Categories"), kind="names", tone="text"),
+    Column("created_by", _("By"), "by", late=1),
+    Column("created_at", _("Since"), "at", "time"),
 )

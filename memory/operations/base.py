@@ -291,6 +291,12 @@ class Resource:
         return "/" + "/".join(part for part in (self.prefix, row, path) if part)
 
 
+def find_operation(name: str) -> Operation:
+    """Return an operation by its name, such as ``tasks.complete``."""
+    prefix, _dot, own = name.partition(".")
+    return RESOURCES[prefix][own]
+
+
 def list_operations() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every operation by its name, such as ``tasks.join``, as plain data."""
     for resource in RESOURCES.values():

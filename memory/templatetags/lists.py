@@ -5,11 +5,12 @@ from typing import Any
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
-from django.template.base import NodeList, Parser, Token
+from django.template.base import FilterExpression, NodeList, Parser, Token
 from django.template.defaultfilters import filesizeformat, floatformat
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString
 
+from memory.operations.base import find_operation
 from memory.operations.columns import Column
 from memory.templatetags.day1 import moment
 from memory.templatetags.elements import ColumnNode, draw_head, draw_table, filter_link, open_cell
@@ -70,32 +71,41 @@ class CellNode(template.Node):
 
 
 class ListTableNode(template.Node):
-    """The rows of ``page``: the declared columns, of which the template may draw some, then its own ones."""
+    """Rows in the declared columns of a list, of which the template may draw some, then in its own columns.
 
-    def __init__(self, inside: NodeList) -> None:
+    Without ``rows`` and the name of an operation they are those of the page and of its view.
+    """
+
+    def __init__(self, rows: FilterExpression, name: str, inside: NodeList) -> None:
+        self.rows, self.name = rows, name
         self.cells = {one.name: one.cell for one in inside if isinstance(one, CellNode)}
         self.others = [one for one in inside if isinstance(one, ColumnNode)]
 
     def render(self, context: template.Context) -> SafeString:
-        operation = context["view"].operation
-        heads, cells = [], []
+        operation = find_operation(self.name) if self.name else context["view"].operation
+        order = None if self.name else operation.order  # the page sorts its own list
+        heads: list[SafeString] = []
+        cells: list[tuple[SafeString, Any]] = []
         for column in (one for one in operation.columns if one.label):
-            order = column.find_order(operation.order)
-            heads.append(draw_head(context, column.label, column.tones, order))
+            heads.append(draw_head(context, column.label, column.tones, column.find_order(order)))
             start = open_cell(column.label if cells else "", column.tones)
             cells.append((start, self.cells.get(column.name) or ValueCell(column)))
         for other in (one for one in self.others if one.is_shown(context)):
             heads.append(other.render_head(context))
             cells.append((other.open_cell(context), other.cell))
-        return draw_table(context, heads, cells, context["page"].results)
+        return draw_table(context, heads, cells, self.rows.resolve(context))
 
 
 @register.tag
-def list_table(parser: Parser, _token: Token) -> ListTableNode:
-    """Parse ``{% list_table %}`` with its cells and further columns up to ``{% endlist_table %}``."""
+def list_table(parser: Parser, token: Token) -> ListTableNode:
+    """Parse ``{% list_table %}``, or ``{% list_table invitations "invitations.list" %}``, with its cells and
+    further columns up to ``{% endlist_table %}``.
+    """
+    _name, *words = token.split_contents()
     inside = parser.parse(("endlist_table",))
     parser.delete_first_token()
-    return ListTableNode(inside)
+    rows, name = words or ("page.results", "")
+    return ListTableNode(parser.compile_filter(rows), name.strip('"'), inside)
 
 
 @register.tag
