@@ -48,7 +48,7 @@ class Column:
         return name if order and {name, f"-{name}"} & order.columns.keys() else ""
 
 
-def describe_columns(columns: Iterable[Column]) -> list[dict[str, str]]:
-    """Return the columns of a terminal as plain data."""
+def describe_columns(columns: Iterable[Column]) -> list[str]:
+    """Return the columns of a terminal as commands have them: ``id``, or ``made=created_at``."""
     shown = sorted((one for one in columns if one.head), key=lambda one: one.late)
-    return [{"name": one.name, "head": one.head, "kind": one.kind} for one in shown]
+    return [one.name if one.head == one.name else f"{one.head}={one.name}" for one in shown]

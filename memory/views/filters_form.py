@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from memory.engines.facts.filters import FactFilter
 from memory.engines.fields.facts import FACT_FILTERS
 from memory.engines.fields.filters import FilterField
-from memory.engines.fields.types import Choice, Moment
+from memory.engines.fields.types import Choice, Moment, OpenChoice
 from memory.views.filter_tokens import list_chips, list_unknown, refuse_unknown
 from memory.views.labels import FIELDS, WORDS, label_choices
 from memory.views.times import in_zone
@@ -46,7 +46,8 @@ def choose_widget(one: FilterField, value: str, words: Mapping[str, Any]) -> for
     if not (known := list_choices([one], words).get(one.name)):
         return forms.TextInput(attrs=TYPED)
     several = ", ".join(str(words.get(part, part)) for part in value.split(","))
-    others = [(value, several)] if value not in ("", *known) else []  # several, or one of another version
+    may_be_other = "," in value or isinstance(one.type, OpenChoice)
+    others = [(value, several)] if may_be_other and value not in ("", *known) else []
     return forms.Select(choices=[("", _("any")), *known.items(), *others])
 
 
