@@ -20,7 +20,7 @@ JOBS.show(
     Column("created_at", _("Begun"), "begun", "time", late=1),
     Column("branch", _("Branch"), "branch", of="branch.name"),
     Column("state", _("State"), "state", "word"),
-    Column("position", _("Facts"), "done", "number", order="total"),
+    Column("done", _("Facts"), "done", "number", of="position", order="total"),
     Column("total", head="total"),
     Column("calls", _("Calls"), "calls", "number"),
     Column("created_by", _("By"), "by", late=1),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from day1site.cli.client import load_operations
 from day1site.cli.declared_fields import field_options, filter_options, split_filters
 from day1site.cli.errors import UsageError
 from day1site.cli.invocation import Invocation
@@ -31,8 +32,8 @@ GROUP.add_operation(
 def list_branches(run: Invocation, **options: Any) -> None:
     filters, options = split_filters("branch", options)
     page = partial(run.open_client().call, "branches.list", **filters)
-    columns = ["name", "parent", "head", "ahead", "behind", "last change=head_at", "owner", "purpose"]
-    columns += ["archived=archived_at"] if filters.get("archived") else []
+    columns = load_operations()["branches.list"]["columns"]
+    columns = columns if filters.get("archived") else [one for one in columns if "archived" not in one]
     # What an older server does not tell.
     cells = {name: partial(get_if_known, name) for name in ("ahead", "behind", "owner")}
     run.show_list(lambda paging: page(**paging), options, columns, "No branch here.", cells)

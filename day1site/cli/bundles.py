@@ -41,10 +41,6 @@ GROUP.add_list(
     "bundles.list",
     "List bundles, the newest first.",
     "day1 bundle list --name payments",
-    columns=[
-        *("id", "name", "version", "origin", "from=source_branch", "facts", "size", "signed"),
-        "made=created_at",
-    ],
     cells={
         "facts": lambda row: row["counts"].get("facts", 0),
         "signed": lambda row: bool(row["signature"]),

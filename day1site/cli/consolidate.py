@@ -72,10 +72,6 @@ GROUP.add_list(
     "consolidation.runs",
     "List the runs, the newest first.",
     "day1 consolidate runs --level session",
-    columns=[
-        *("id", "level", "target", "branch", "state", "read", "new=created", "confirmed=updated"),
-        *("repeated=deduplicated", "begun=started_at"),
-    ],
     cells={"read": lambda row: row["messages"] + row["observations"]},
     empty="Nothing was consolidated yet.",
 )

@@ -25,14 +25,6 @@ GROUP.add_list(
     "conversations.list",
     "List conversations, the newest first.",
     "day1 conversations list --session s1",
-    columns=[
-        "id",
-        "began=created_at",
-        "status",
-        "messages=message_count",
-        "session=session_id",
-        "text=title",
-    ],
     empty="No conversation here.",
 )
 GROUP.add_operation(

@@ -58,7 +58,6 @@ GROUP.add_list(
     "erasures.list",
     "List the erasures, the newest first.",
     "day1 erasures",
-    columns=["id", "what", "state", "requested=requested_at", "by=requested_by"],
     cells={"what": lambda row: f"{row['scope']} {row['target']}"},
     empty="Nothing was erased.",
 )

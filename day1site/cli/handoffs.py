@@ -17,10 +17,6 @@ GROUP.add_list(
     "handoffs.list",
     "List handoffs, the newest first.",
     "day1 handoff list --state pending",
-    columns=[
-        *("id", "type=handoff_type", "state", "from=source_branch", "to=target_branch", "agent=to_agent"),
-        *("facts=fact_count", "made=created_at", "text"),
-    ],
     cells={"text": lambda row: row["context_summary"][:100]},
     empty="No handoff here.",
 )

@@ -37,7 +37,6 @@ GROUP.add_list(
     "instructions.versions",
     "List the versions of the instructions, the newest first.",
     "day1 instructions versions",
-    columns=["number", "preset", "at=created_at", "by=created_by", "text"],
     empty="None were set: those of the preset coding hold.",
 )
 

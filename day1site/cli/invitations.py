@@ -25,7 +25,6 @@ GROUP.add_list(
     "invitations.list",
     "List the invitations, the newest first.",
     "day1 invitations list",
-    columns=["id", "role", "state", "used", "expires=expires_at", "by=created_by", "for=note"],
     cells={"used": lambda row: f"{row['uses']}/{row['max_uses']}"},
     empty="No invitation yet: day1 invitations create makes one.",
 )

@@ -30,7 +30,6 @@ GROUP.add_list(
     "List the keys, the newest first.",
     "day1 keys list",
     "day1 keys list --state valid --agent ledger-agent",
-    columns=["id", "label", "prefix", "scopes", "branches", "last used=last_used_at", "state"],
     cells={"branches": lambda row: row["branch_patterns"] or "all", "state": describe_state},
     empty="No keys yet: day1 keys create LABEL makes one.",
 )

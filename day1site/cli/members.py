@@ -24,7 +24,6 @@ GROUP.add_list(
     "members.list",
     "List the members, in the order in which they joined.",
     "day1 members --role maintainer",
-    columns=["name=username", "role", "account", "let in by"],
     cells={"account": describe_account, "let in by": describe_maker},
     empty="No members.",
 )

@@ -107,15 +107,6 @@ GROUP.add_list(
     "merge-requests.list",
     "List merge requests, the newest first.",
     "day1 merge-request list --state open",
-    columns=[
-        "number",
-        "state",
-        "from=source",
-        "into=target",
-        "by=author_label",
-        "opened=created_at",
-        "title",
-    ],
     empty="No merge request: day1 merge-request create BRANCH opens one.",
 )
 

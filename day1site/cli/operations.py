@@ -95,16 +95,17 @@ def make_list(
     about: str,
     *examples: str,
     name: str = "",
-    columns: Sequence[str],
+    columns: Sequence[str] = (),
     empty: str,
     cells: Cells | None = None,
     explain: Show | None = None,
 ) -> click.Command:
-    """Return the command of a list, with columns as ``print_rows`` takes them.
+    """Return the command of a list, with the columns of its operation, or others as ``print_rows`` takes them.
 
     ``explain`` prints what is to be known of all of them.
     """
     known = load_operations()[action]
+    columns = columns or known["columns"]
 
     def run_list(run: Invocation, **values: Any) -> None:
         names = ({one["name"] for one in known["takes"]} | set(known["places"])) - {"limit"}

@@ -28,9 +28,6 @@ GROUP.add_list(
     "quarantine.list",
     "List the quarantines, the newest first.",
     "day1 quarantines list --state active",
-    columns=[
-        *("id", "source", "name=label", "state", "hidden", "by=created_by", "begun=created_at", "reason"),
-    ],
     cells={"hidden": describe_hidden},
     empty="Nothing is in quarantine.",
 )

@@ -48,7 +48,6 @@ GROUP.add_list(
     "questions.list",
     "List the questions, the newest first.",
     "day1 questions list --all",
-    columns=["id", "text", "expected", "branch", "note"],
     cells={"expected": lambda row: len(row["expected"])},
     empty="No questions are saved yet.",
 )
@@ -132,7 +131,6 @@ GROUP.add_list(
     "List the runs of the questions, the newest first.",
     "day1 questions runs --limit 5",
     name="runs",
-    columns=["id", "branch", "seq", "recipe", "k", "recall", "mrr", "lost", "created_at"],
     cells={
         **{name: partial(get_figure, name) for name in ("recall", "mrr", "lost")},
         "created_at": itemgetter("created_at"),

@@ -94,7 +94,6 @@ GROUP.add_list(
     "replays.list",
     "List replays, the newest first.",
     "day1 replays list --conversation 0197… --state done",
-    columns=["id", "state", "model", "steps", "tokens", "cost", "verdict", "begun=created_at"],
     cells={
         "tokens": lambda row: row["input_tokens"] + row["output_tokens"],
         "verdict": lambda row: row["comparison"].get("verdict", ""),

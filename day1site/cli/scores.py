@@ -59,7 +59,6 @@ GROUP.add_list(
     "List ratings by judges, the newest first.",
     "day1 scores runs --state done",
     name="runs",
-    columns=["id", "conversation=conversation_id", "state", "average", "by=created_by", "begun=created_at"],
     cells={"average": lambda row: row["average"] if row["method"] == "judge" else ""},
     empty="No conversation was rated yet.",
 )

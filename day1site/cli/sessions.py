@@ -14,7 +14,6 @@ GROUP.add_list(
     "sessions.list",
     "List sessions, the last begun first.",
     "day1 sessions list --status active",
-    columns=["id", "status", "began=started_at", "agent=agent_id", "path=project_path", "text=summary"],
     empty="No session here.",
 )
 

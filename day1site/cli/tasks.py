@@ -27,7 +27,6 @@ GROUP.add_list(
     "tasks.list",
     "List tasks, the newest first.",
     "day1 task list --state active",
-    columns=["task=slug", "state", "done", "agents", "made=created_at", "name"],
     cells={"done": count_done, "agents": lambda row: [agent["agent_id"] for agent in row["agents"]]},
     empty="No task here.",
 )

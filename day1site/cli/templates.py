@@ -21,10 +21,6 @@ GROUP.add_list(
     "templates.list",
     "List templates by name.",
     "day1 template list --type bug_fix",
-    columns=[
-        *("name", "version", "state", "types=task_types", "used", "succeeded", "failed"),
-        *("updated=updated_at", "text"),
-    ],
     cells={"text": lambda row: row["description"][:100]},
     empty="No template here.",
 )

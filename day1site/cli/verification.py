@@ -128,9 +128,6 @@ GROUP.add_list(
     "List the batches, the newest first.",
     "day1 verification jobs --limit 5",
     name="jobs",
-    columns=[
-        *("id", "branch", "state", "done", "total", "calls", "begun=created_at", "by=created_by"),
-    ],
     empty="No batch was begun yet.",
 )
 GROUP.add_operation(
