@@ -100,7 +100,7 @@ def make_list(
     cells: Cells | None = None,
     explain: Show | None = None,
 ) -> click.Command:
-    """Return the command of a list, with the columns of its operation, or others as ``print_rows`` takes them.
+    """Return the command of a list: with its operation's columns, or others as ``print_rows`` takes them.
 
     ``explain`` prints what is to be known of all of them.
     """
