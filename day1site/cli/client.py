@@ -6,25 +6,15 @@ Answers are plain dicts in the shapes of the REST API. Errors have ``code`` and 
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from day1site.cli.errors import CliError, UsageError
-from day1site.cli.rest import (
-    PREFIX,
-    Answer,
-    Api,
-    Fields,
-    Transport,
-    drop_none,
-    fact_path,
-    quote_place,
-)
-from day1site.cli.streams import Export, Importer, Streams
-from day1site.cli.time_points import check_point
+from day1site.cli.rest import PREFIX, Answer, Api, Transport, drop_none, quote_place
+from day1site.cli.streams import Streams
 
 OPERATIONS = Path(__file__).with_name("operations.json")
 
@@ -61,45 +51,6 @@ class Client:
         places = {name: quote_place(str(inputs.pop(name))) for name in known["places"]}
         answer: Answer = getattr(self.api, known["verb"])(known["path"].format(**places), **inputs)
         return answer
-
-    # ---- facts -----------------------------------------------------------------------------------
-
-    def search_facts(self, query: str, branches: Sequence[str], options: Fields, filters: Fields) -> Answer:
-        scope: dict[str, Any] = {"branch": branches[0]}
-        if len(branches) > 1 or "*" in branches[0]:
-            scope = {"branches": list(branches)}
-        return self.api.post("/facts/search", query=query, **scope, **with_point(options), **filters)
-
-    def explain_fact(self, fact_id: str, query: str, branch: str, options: Fields, filters: Fields) -> Answer:
-        words = {**with_point(options), **filters}
-        return self.api.get(f"{fact_path(fact_id)}/explain", query=query, branch=branch, **words)
-
-    def read_past(self, branch: str, kind: str, at: str, filters: Fields, paging: Fields) -> Answer:
-        query = {**filters, **paging, "at": check_point(at)}
-        return self.api.get("/time-travel", branch=branch, type=kind, **query)
-
-    # ---- sessions ---------------------------------------------------------------------------------
-
-    # ---- streams ---------------------------------------------------------------------------------
-
-    def follow_events(self, query: Fields) -> Iterator[Answer]:
-        """Yield events, for ever."""
-        return self.api.transport.follow_events(query)
-
-    def write_observations(self, branch: str, observations: list[Answer]) -> None:
-        self.streams.write_observations(branch, observations)
-
-    def open_importer(self, branch: str, message: str) -> Importer:
-        return self.streams.open_importer(branch, message)
-
-    def export_facts(self, branch: str, at: str | None, private: bool) -> Export:
-        """Return about how many facts there are, and each with the links that lead from it."""
-        return self.streams.export_facts(branch, check_point(at), private)
-
-
-def with_point(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields, their points of the past checked. Raises CliError."""
-    return {n: check_point(value) if n in ("at", "against_at") else value for n, value in fields.items()}
 
 
 def open_client(project: str, makes_store: bool = False) -> Client:

@@ -30,7 +30,7 @@ COUNTS = ("added", "changed", "removed")
 )
 @option("--after", "last_event_id", type=WHOLE, metavar="ID", help="go on after this event; 0: the first")
 def events(run: Invocation, **options: Any) -> None:
-    for event in run.open_client().follow_events(drop_empty(options)):
+    for event in run.open_client().transport.follow_events(drop_empty(options)):
         text = json.dumps(event, ensure_ascii=False) if run.is_json else format_event(event)
         print(text, flush=True)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from day1site.cli.client import Client, with_point
+from day1site.cli.client import Client
 from day1site.cli.declared_fields import (
     FILTERS,
     field_option,
@@ -31,7 +31,7 @@ from day1site.cli.parameters import (
     search_options,
     switch,
 )
-from day1site.cli.rest import Answer
+from day1site.cli.rest import Answer, fact_path
 
 COLUMNS = ("id", "status", "category", "essence")
 NONE_YET = 'No facts yet. Write one with: day1 write-fact "…"  To look around first: day1 demo'
@@ -110,7 +110,8 @@ def search(run: Invocation, query: str, branch: Sequence[str], **options: Any) -
     if several and options.get("at"):
         raise UsageError("--at names a point of one branch, so it goes with one --branch.")
     client = run.open_client()
-    answer = client.search_facts(query, branches, options, filters)
+    scope: dict[str, Any] = {"branches": list(branches)} if several else {"branch": branches[0]}
+    answer = client.api.post("/facts/search", query=query, **scope, **options, **filters)
     run.show(answer, lambda _: print_hits(client, answer, several))
 
 
@@ -140,7 +141,8 @@ def print_hits(client: Client, answer: Answer, several: bool) -> None:
 @fact_filters
 def why(run: Invocation, id: str, query: str, branch: str, **options: Any) -> None:
     filters, options = split_filters("fact", options)
-    answer = run.open_client().explain_fact(id, query, branch, options, filters)
+    api, words = run.open_client().api, {**options, **filters}
+    answer = api.get(f"{fact_path(id)}/explain", query=query, branch=branch, **words)
     run.show(answer, print_reason)
 
 
@@ -168,7 +170,7 @@ def list_facts(run: Invocation, branch: str, **options: Any) -> None:
     client = run.open_client()
     narrowed = filters or options.get("cursor") or options.get("at")
     run.show_list(
-        lambda paging: client.call("facts.list", branch=branch, **filters, **with_point(paging)),
+        lambda paging: client.call("facts.list", branch=branch, **filters, **paging),
         options,
         COLUMNS,
         "No fact here fits." if narrowed else NONE_YET,

@@ -47,7 +47,7 @@ def import_file(run: Invocation, file: str, branch: str, dry_run: bool) -> int:
     name = "standard input" if file == "-" else Path(file).name
     with open_source(file) as (stream, total):
         client = run.open_client(makes_store=not dry_run)
-        importer = client.open_importer(branch, f"import of {name}")
+        importer = client.streams.open_importer(branch, f"import of {name}")
         tally = import_lines(importer, stream, total, dry_run)
     broken = sorted(tally.broken, key=lambda outcome: outcome.number)
     for outcome in broken:
@@ -108,7 +108,7 @@ def summarise(counts: dict[str, int], branch: str, dry_run: bool) -> str:
 def export_file(
     run: Invocation, branch: str, at: str | None, output: str | None, include_private: bool
 ) -> None:
-    count, rows = run.open_client().export_facts(branch, at, include_private)
+    count, rows = run.open_client().streams.export_facts(branch, at, include_private)
     written = 0
     with open_target(output) as file, progress("Exporting") as update:
         for written, (fact, links) in enumerate(rows, 1):

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from day1site.cli.client import with_point
 from day1site.cli.declared_fields import FILTERS, field_options, filter_options, split_filters, state_options
 from day1site.cli.invocation import Invocation, command, read_text
 from day1site.cli.names import FILTER_PREFIX
@@ -40,7 +39,7 @@ def show_observations(run: Invocation, branch: str, options: dict[str, Any]) -> 
     filters, options = split_filters("observation", options)
     client = run.open_client()
     run.show_list(
-        lambda paging: client.call("observations.list", branch=branch, **filters, **with_point(paging)),
+        lambda paging: client.call("observations.list", branch=branch, **filters, **paging),
         options,
         ["id", "at=created_at", "type=observation_type", "outcome", "tool=tool_name", "text=summary"],
         "No observation here.",

@@ -150,6 +150,7 @@ branches_option = option(
 )
 at_option = option(
     "--at",
+    type=POINT,
     metavar="POINT",
     help="as it was then: a seq, a commit's id or a time such as 2026-05-01",
 )

@@ -2,18 +2,17 @@
 
 import json
 import re
-import time
-from functools import partial
 from operator import itemgetter
 from typing import Any
 
+from day1site.cli.client import Client
 from day1site.cli.declared_fields import field_names, field_options
 from day1site.cli.errors import CliError, Refused
 from day1site.cli.fact_jsonl import read_lines
 from day1site.cli.import_export import open_source
 from day1site.cli.invocation import Invocation, command, read_text
 from day1site.cli.operations import Noun
-from day1site.cli.output import note, print_pairs, progress
+from day1site.cli.output import note, print_pairs
 from day1site.cli.parameters import (
     WHOLE,
     argument,
@@ -23,8 +22,9 @@ from day1site.cli.parameters import (
     option,
 )
 from day1site.cli.rest import Answer, iterate_rows
+from day1site.cli.waiting import wait_for
 
-POLL_SECONDS = 1.0
+ENDED = ("done", "failed")
 LINE_FIELD_PATTERN = re.compile(r"questions\[(\d+)\]")  # the field of a refusal
 LINE_FIELDS = field_names("question", "import")
 GROUP = Noun("questions", "day1 questions list")
@@ -122,17 +122,15 @@ def export_questions(run: Invocation) -> None:
         print(json.dumps(line, ensure_ascii=False))
 
 
-def get_figure(name: str, row: Answer) -> Any:
-    return row["figures"].get(name)
-
-
 GROUP.add_list(
     "evals.list",
     "List the runs of the questions, the newest first.",
     "day1 questions runs --limit 5",
     name="runs",
     cells={
-        **{name: partial(get_figure, name) for name in ("recall", "mrr", "lost")},
+        "recall": lambda row: row["figures"].get("recall"),
+        "mrr": lambda row: row["figures"].get("mrr"),
+        "lost": lambda row: row["figures"].get("lost"),
         "created_at": itemgetter("created_at"),
     },
     empty="No run yet: day1 eval makes one.",
@@ -156,26 +154,16 @@ def run_eval(run: Invocation, branch: str, **options: Any) -> int:
     """End with status 1 where a question was lost."""
     other = {"branch": options["against"], "at": options["against_at"], "recipe": options["against_recipe"]}
     side = {"branch": branch, **{name: options[name] for name in ("at", "recipe", "k")}}
-    api = run.open_client().api
+    client = run.open_client()
     body = drop_empty({**side, "against": drop_empty(other) or None})
-    row = wait_for(api, api.post("/evals", **body))
-    run.show(row, lambda _: print_run(api, row))
+    row = wait_for(client, "evals.retrieve", client.call("evals.create", **body), ENDED, "Asking")
+    if row["state"] == "failed":
+        raise CliError("eval_failed", row["error"])
+    run.show(row, lambda _: print_run(client, row))
     return 1 if row["figures"].get("lost") else 0
 
 
-def wait_for(api: Any, row: Answer) -> Answer:
-    """Wait for a run that a worker carries out, showing how far it is. Raises CliError for one that fails."""
-    with progress("Asking") as update:
-        while row["state"] in ("queued", "running"):
-            update(row["done"], row["questions"])
-            time.sleep(POLL_SECONDS)
-            row = api.get(f"/evals/{row['id']}")
-    if row["state"] == "failed":
-        raise CliError("eval_failed", row["error"])
-    return row
-
-
-def print_run(api: Any, row: Answer) -> None:
+def print_run(client: Client, row: Answer) -> None:
     figures = row["figures"]
     before = figures.get("before", {})
     print_pairs(
@@ -190,17 +178,17 @@ def print_run(api: Any, row: Answer) -> None:
         }
     )
     for one in list_changed(row):
-        print(f"{one.get('change', 'unscored')}\t{one['question']}\t{read_question(api, one)}")
+        print(f"{one.get('change', 'unscored')}\t{one['question']}\t{read_question(client, one)}")
     if silent := figures.get("by_words"):
         note(f"The embedder did not answer: {silent} questions were put by their words alone.")
     if figures["scored"] < row["questions"]:
         note("Questions that were erased, or whose facts were erased or are on no branch, do not count.")
 
 
-def read_question(api: Any, result: Answer) -> str:
+def read_question(client: Client, result: Answer) -> str:
     """Return the first line of a question; one that was deleted since has none."""
     try:
-        text: str = api.get(f"/questions/{result['question']}")["text"]
+        text: str = client.call("questions.retrieve", question_id=result["question"])["text"]
     except CliError:
         return ""
     return text.split("\n")[0][:100]

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from day1site.cli.client import with_point
 from day1site.cli.declared_fields import field_options, filter_options, split_filters, state_options
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.operations import Noun, make_operation
@@ -62,7 +61,7 @@ def list_relations(run: Invocation, branch: str, **options: Any) -> None:
     filters, options = split_filters("relation", options)
     client = run.open_client()
     run.show_list(
-        lambda paging: client.call("relations.list", branch=branch, **filters, **with_point(paging)),
+        lambda paging: client.call("relations.list", branch=branch, **filters, **paging),
         options,
         ["id", *EDGE_COLUMNS, "strength", "until=valid_until"],
         "No relation here.",

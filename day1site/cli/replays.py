@@ -76,7 +76,7 @@ def start(run: Invocation, replay_id: str, **options: Any) -> None:
     client = run.open_client()
     row = client.call("replays.run", replay_id=replay_id, **options)
     client.streams.carry_out(TASK, row["id"])
-    row = wait_for(client, f"/replays/{row['id']}", row, ENDED)
+    row = wait_for(client, "replays.retrieve", row, ENDED, "Replaying")
     run.show(row, print_replay)
 
 

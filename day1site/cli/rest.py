@@ -86,12 +86,6 @@ def branch_path(name: str) -> str:
     return f"/branches/{quote(name, safe='')}"
 
 
-def session_path(session_id: str) -> str:
-    if not session_id.strip("/"):
-        raise CliError("not_found", "Nothing with this id is visible here.")
-    return f"/sessions/{quote(session_id)}"
-
-
 def quote_place(text: str) -> str:
     """Return a text as one segment of an address; an empty one is a blank: nothing would name the list."""
     return quote(text, safe="") if text.strip("/") else "%20"

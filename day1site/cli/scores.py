@@ -43,7 +43,7 @@ def judge(run: Invocation, conversation_id: str, **options: Any) -> None:
 def follow_scoring(client: Client, row: Answer) -> Answer:
     """Wait for a rating; on a store without a server it is carried out here."""
     client.streams.carry_out("curation.score", row["id"])
-    return wait_for(client, f"/scorings/{row['id']}", row, DONE_STATES)
+    return wait_for(client, "scorings.retrieve", row, DONE_STATES, "Rating")
 
 
 def print_scoring(row: Answer) -> None:

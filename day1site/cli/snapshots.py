@@ -9,7 +9,6 @@ from day1site.cli.operations import Noun
 from day1site.cli.output import note, print_rows
 from day1site.cli.parameters import WHOLE, argument, at_option, option, switch
 from day1site.cli.rest import Answer
-from day1site.cli.time_points import check_point
 
 GROUP = Noun("snapshot", "day1 snapshot create monday --store")
 
@@ -28,7 +27,7 @@ GROUP = Noun("snapshot", "day1 snapshot create monday --store")
 def create(run: Invocation, store: bool, **options: Any) -> None:
     if store and (options["branch"] or options["at"]):
         raise UsageError("--store keeps every branch as it is now: it takes no --branch and no --at.")
-    fields = {"kind": "store" if store else "branch", **options, "at": check_point(options["at"])}
+    fields = {"kind": "store" if store else "branch", **options}
     snapshot = run.open_client().call("snapshots.create", **fields)
     run.show_line(snapshot, f"{snapshot['id']}\t{snapshot['name']} keeps {describe_snapshot(snapshot)}")
 

@@ -6,7 +6,7 @@ from typing import Any
 from day1site.cli.errors import UsageError
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import note, short_time
-from day1site.cli.parameters import OneOf, argument, branch_option, option, paging_options
+from day1site.cli.parameters import POINT, OneOf, argument, branch_option, option, paging_options
 from day1site.cli.rest import Answer
 
 COLUMNS = {
@@ -24,7 +24,7 @@ COLUMNS = {
     "day1 time-travel 2026-05-01T12:00 --branch main",
     "day1 time-travel 340 --type relation --filter source=billing",
 )
-@argument("at", "POINT")
+@argument("at", "POINT", type=POINT)
 @branch_option
 @option("--type", "kind", type=OneOf(tuple(COLUMNS)), default="fact", help="default fact")
 @option("--filter", "filters", multiple=True, metavar="NAME=VALUE", help="a filter of that kind's list")
@@ -37,7 +37,7 @@ def time_travel(
     answers: list[Answer] = []
 
     def read_page(paging: Mapping[str, Any]) -> Answer:
-        answers.append(client.read_past(branch, kind, at, chosen, paging))
+        answers.append(client.api.get("/time-travel", branch=branch, type=kind, at=at, **chosen, **paging))
         return answers[-1]
 
     run.show_list(read_page, options, COLUMNS[kind], "There was nothing of this kind then.")

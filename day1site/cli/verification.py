@@ -1,6 +1,5 @@
 """The commands on verification: a verdict of your own, a rating by the judge, batches, calibration."""
 
-import time
 from typing import Any
 
 from day1site.cli.client import Client
@@ -9,7 +8,7 @@ from day1site.cli.errors import UsageError
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.names import FILTER_PREFIX
 from day1site.cli.operations import Noun
-from day1site.cli.output import note, print_pairs, print_rows, progress, short_time
+from day1site.cli.output import note, print_pairs, print_rows
 from day1site.cli.parameters import (
     WHOLE,
     OneOf,
@@ -21,8 +20,8 @@ from day1site.cli.parameters import (
     switch,
 )
 from day1site.cli.rest import Answer
+from day1site.cli.waiting import wait_for
 
-POLL_SECONDS = 0.5
 VERDICTS = ("verified", "invalidated", "unverified")  # that a person gives
 DONE_STATES = ("done", "stopped", "failed")
 
@@ -64,15 +63,7 @@ def verify(run: Invocation, id: str, branch: str, verdict: str | None, reason: s
 def follow_job(client: Client, job: Answer) -> Answer:
     """Wait for a job, and show how far it is; on a store without a server it is carried out here."""
     client.streams.carry_out("curation.verify", job["id"])
-    with progress("Verifying") as update:
-        while job["state"] not in DONE_STATES:
-            update(job["done"], job["total"])
-            job = client.call("jobs.retrieve", job_id=job["id"])
-            if job["state"] == "waiting":
-                note(f"The job goes on after {short_time(job['resume_at'])}: {job['note']}")
-                break
-            time.sleep(0 if job["state"] in DONE_STATES else POLL_SECONDS)
-    return job
+    return wait_for(client, "jobs.retrieve", job, DONE_STATES, "Verifying")
 
 
 def print_rating(row: Answer) -> None:

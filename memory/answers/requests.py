@@ -5,10 +5,10 @@ from typing import Any
 from rest_framework import serializers as s
 
 from memory import ranking
-from memory.answers.declared_serializers import PointField, RequestShape, declare_fields
+from memory.answers.declared_serializers import PointField, RequestShape, declare_fields, request_field
 from memory.engines.fields import common
+from memory.engines.fields.facts import FACT_FILTERS
 from memory.engines.search.ranked import INCLUDE, TYPES
-from memory.filters import FactFilterSet
 
 WHOLE: dict[str, Any] = {"min_value": 0, "max_value": 2**53}
 
@@ -59,33 +59,4 @@ class SearchInput(OnBranch, Searching):
     time_range = TimeRange(required=False)
 
     def get_fields(self) -> dict[str, s.Field]:
-        return {**super().get_fields(), **filter_fields()}
-
-
-def filter_fields() -> dict[str, s.Field]:
-    """Return the filters as fields of a body: lists where a query has commas."""
-    return {name: build_field(name, one) for name, one in FactFilterSet.base_filters.items()}
-
-
-def build_field(name: str, one: Any) -> s.Field:
-    kind, extra = type(one).__name__, one.extra
-    max_length = 200 if name.endswith("_id") else 100
-    traits: dict[str, Any] = {"required": False, "help_text": extra["help_text"]}
-    match kind:
-        case "AnyOf":
-            return s.ListField(
-                child=s.CharField(max_length=max_length), min_length=1, max_length=50, **traits
-            )
-        case "AnyChoiceOf":
-            return s.ListField(child=s.ChoiceField(extra["choices"]), min_length=1, max_length=50, **traits)
-        case "ChoiceFilter":
-            return s.ChoiceField(extra["choices"], **traits)
-        case "CharFilter":
-            return s.CharField(**traits)
-        case "NumberFilter":
-            return s.FloatField(min_value=0, max_value=1, **traits)
-        case "BooleanFilter":
-            return s.BooleanField(**traits)
-        case "UUIDFilter":
-            return s.UUIDField(**traits)
-    return s.DateTimeField(**traits)
+        return {**super().get_fields(), **{one.name: request_field(one) for one in FACT_FILTERS}}

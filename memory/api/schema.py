@@ -13,7 +13,7 @@ from memory.answers import facts as shapes
 from memory.answers import requests as r
 from memory.answers.declared_serializers import POINT
 from memory.api.access import SESSION_HEADER
-from memory.api.redaction_schema import REDACTION, add_redaction
+from memory.api.base import REDACTED_FIELDS
 from memory.api.refusals import REFUSALS, WITHOUT_BODY, build_problem_schema, build_refusal
 from memory.engines.fields.policies import POLICY
 from memory.engines.support import idempotency
@@ -275,6 +275,29 @@ class BearerKey(OpenApiAuthenticationExtension):
 
     def get_security_definition(self, auto_schema: Any) -> Schema:
         return {"type": "http", "scheme": "bearer", "description": KEY}
+
+
+# ---- what was redacted in a write -------------------------------------------------------------------
+
+REDACTION: Schema = {
+    "type": "object",
+    "properties": {
+        REDACTED_FIELDS: {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "The fields that held secrets, which were not stored; missing for none. Those of"
+            " one of several items are named with its place, such as facts[2].tags.",
+        }
+    },
+}
+
+
+def add_redaction(responses: Schema) -> None:
+    """Say that the answer of a write names the fields that held secrets."""
+    for code, response in responses.items():
+        content = response.get("content", {}).get("application/json", {})
+        if code in ("200", "201", "202") and "$ref" in content.get("schema", {}):
+            content["schema"] = {"allOf": [content["schema"], {"$ref": "#/components/schemas/Redaction"}]}
 
 
 # ---- hooks of drf-spectacular ----------------------------------------------------------------------

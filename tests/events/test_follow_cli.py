@@ -28,7 +28,7 @@ def test_day1_events_follows_both(
     BranchManager().create_branch(name="b", actor=actor)
     write(actor, "One.")
     write(actor, "Not asked for.", "b")
-    found = open_client("" if where == "server" else project.slug).follow_events(
+    found = open_client("" if where == "server" else project.slug).transport.follow_events(
         {"last_event_id": 0, "branch": ["main"], "kind": ["fact.*"]}
     )
     first = next(found)

@@ -102,12 +102,12 @@ def test_a_search_is_made_in_the_name_of_a_session(
 ) -> None:
     monkeypatch.setenv("DAY1_SESSION", "s/2")
     for client in (local, remote):
-        assert client.search_facts("tokens", ["main"], {}, {})["results"]
+        assert client.api.post("/facts/search", query="tokens")["results"]
     buffer.flush()
     assert list(RecallLog.objects.values_list("session_id", flat=True)) == ["s/2", "s/2"]
     monkeypatch.setenv("DAY1_SESSION", "s\n2")
     with pytest.raises(UsageError, match="DAY1_SESSION holds characters"):
-        remote.search_facts("tokens", ["main"], {}, {})
+        remote.api.post("/facts/search", query="tokens")
 
 
 def test_a_key_is_listed_alike(local: Client, remote: Client) -> None:

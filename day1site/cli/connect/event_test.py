@@ -14,7 +14,7 @@ from day1site.cli.connect.jsonc import value_at
 from day1site.cli.connect.target import PROOF_SECONDS
 from day1site.cli.errors import CliError
 from day1site.cli.http_transport import HttpTransport
-from day1site.cli.rest import Api, branch_path, session_path
+from day1site.cli.rest import Api, branch_path, quote_place
 
 EVENT = "Day1Test"  # the server knows it, see conversations/capture/events.py
 HOOK_PATH = "/ingest/hook"
@@ -102,7 +102,7 @@ def look_for(api: Api, session: str, mark: str) -> list[str]:
 def read_context(api: Api, session: str) -> dict[str, Any]:
     """Return what is stored of a session; {} where it is not known yet."""
     try:
-        return dict(api.get(f"{session_path(session)}/context"))
+        return dict(api.get(f"/sessions/{quote_place(session)}/context"))
     except CliError as error:
         if error.code != "not_found":
             raise

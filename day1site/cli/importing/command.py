@@ -100,7 +100,8 @@ def import_sessions(
 
 def import_facts(client: Client, path: Path, branch: str, dry_run: bool, report: Report) -> Counts:
     lines = list(instructions.read(path, report))
-    importer, counts = client.open_importer(branch, f"import of {path.name}"), Counter[tuple[str, str]]()
+    importer = client.streams.open_importer(branch, f"import of {path.name}")
+    counts = Counter[tuple[str, str]]()
     for start in range(0, len(lines), BATCH_SIZE):
         batch = lines[start : start + BATCH_SIZE]
         outcomes: Sequence[Any] = importer.preview_lines(batch) if dry_run else importer.apply_lines(batch)

@@ -136,7 +136,7 @@ class TranscriptWriter:
     ) -> None:
         seen = [_observation(turn, dialogue, stored[turn.source]) for turn in turns]
         try:
-            self.client.write_observations(self.branch, seen)
+            self.client.streams.write_observations(self.branch, seen)
         except CliError as error:
             if error.code not in REFUSALS:
                 raise

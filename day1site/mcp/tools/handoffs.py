@@ -21,12 +21,6 @@ MAX_TEXT_LENGTH = 1000  # of a fact or message in an answer; memory_get has the 
 MAX_ROWS = 1000
 REST = "memory_get has a fact in full, conversation_get a conversation; memory_search finds other facts."
 PACKET = schemas.schema(shapes.HandoffPacketShape)
-MESSAGES = b.many("The last ones.", schemas.schema(shapes.HandoffMessageShape))
-TALK = b.row({"id": b.uid("Its id."), "title": b.text("What it was about."), "messages": MESSAGES})
-PACKET["properties"] |= {
-    "facts": b.many("As they were, the best first.", schemas.schema(shapes.HandoffFactShape)),
-    "conversations": b.many("Of the session that handed over.", TALK),
-}
 
 
 @b.tool(
