@@ -5,54 +5,11 @@ from typing import Any
 from day1site.cli.invocation import Invocation
 from day1site.cli.operations import Noun
 from day1site.cli.output import note, print_pairs, print_rows
-from day1site.cli.parameters import argument, branch_option, option, switch
+from day1site.cli.parameters import Decorator, argument, branch_option, combine, option, switch
 from day1site.cli.rest import Answer
 
 GROUP = Noun("consolidate", "day1 consolidate runs", default="runs")
 dry_run = switch("--dry-run", help="tell what it would do, and write nothing")
-
-
-@GROUP.action("session", "Make facts of an ended session.", "day1 consolidate session 4f1c… --dry-run")
-@argument("target", "SESSION")
-@dry_run
-def session(run: Invocation, **options: Any) -> None:
-    start(run, "session", options)
-
-
-@GROUP.action(
-    "agent",
-    "Merge what an agent's sessions learned twice, and sum up what it knows.",
-    "day1 consolidate agent ledger --dry-run",
-)
-@argument("target", "AGENT")
-@branch_option
-@dry_run
-def agent(run: Invocation, **options: Any) -> None:
-    start(run, "agent", options)
-
-
-@GROUP.action("task", "Merge what the agents of a task learned twice.", "day1 consolidate task fix-login")
-@argument("target", "TASK")
-@dry_run
-def task(run: Invocation, **options: Any) -> None:
-    start(run, "task", options)
-
-
-@GROUP.action(
-    "dreaming",
-    "Propose reflections of observations that are alike, as a merge request.",
-    "day1 consolidate dreaming --dry-run",
-)
-@branch_option
-@option("--current-cycle", type=int, help="the cycle that it is, not before the branch's own")
-@dry_run
-def dreaming(run: Invocation, **options: Any) -> None:
-    start(run, "dreaming", options)
-
-
-def start(run: Invocation, level: str, options: dict[str, Any]) -> None:
-    row = run.open_client().call("consolidation.start_run", level=level, **options)
-    run.show(row, print_run)
 
 
 def print_run(row: Answer) -> None:
@@ -68,6 +25,42 @@ def list_sources(change: Answer) -> list[str]:
     return [f"{one['kind']} {one['id']}" for one in change["evidence"]]
 
 
+def add_level(level: str, about: str, *examples: str, takes: Decorator) -> None:
+    """Declare the command that begins a run of a level."""
+
+    def start(run: Invocation, **options: Any) -> None:
+        run.show(run.open_client().call("consolidation.start_run", level=level, **options), print_run)
+
+    GROUP.action(level, about, *examples)(combine(takes, dry_run)(start))
+
+
+add_level(
+    "session",
+    "Make facts of an ended session.",
+    "day1 consolidate session 4f1c… --dry-run",
+    takes=argument("target", "SESSION"),
+)
+add_level(
+    "agent",
+    "Merge what an agent's sessions learned twice, and sum up what it knows.",
+    "day1 consolidate agent ledger --dry-run",
+    takes=combine(argument("target", "AGENT"), branch_option),
+)
+add_level(
+    "task",
+    "Merge what the agents of a task learned twice.",
+    "day1 consolidate task fix-login",
+    takes=argument("target", "TASK"),
+)
+add_level(
+    "dreaming",
+    "Propose reflections of observations that are alike, as a merge request.",
+    "day1 consolidate dreaming --dry-run",
+    takes=combine(
+        branch_option,
+        option("--current-cycle", type=int, help="the cycle that it is, not before the branch's own"),
+    ),
+)
 GROUP.add_list(
     "consolidation.runs",
     "List the runs, the newest first.",

@@ -4,7 +4,6 @@ An agent waits for it, so its usual form is understood without click: see ``run_
 """
 
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -48,10 +47,6 @@ def client_words(name: str, config: str) -> list[str]:
 def command_line(name: str, config: str) -> list[str]:
     """Return the words by which a program runs the hook client."""
     return [interpreter(), "-I", "-S", str(Path(hook.__file__).resolve()), *client_words(name, config)]
-
-
-def format_command(words: Sequence[str]) -> str:
-    return shlex.join(words)
 
 
 def default_config() -> Path:

@@ -1,5 +1,7 @@
 """The command ``hook`` as click understands it."""
 
+import shlex
+
 from day1site.cli import hook as hooks
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.parameters import option, switch
@@ -18,4 +20,4 @@ def hook(run: Invocation, client: str, config: str | None, print_command: bool) 
         hooks.hand_over(client, config or "")
         return
     words = hooks.command_line(client, config or "")
-    run.show_line({"command": words}, hooks.format_command(words))
+    run.show_line({"command": words}, shlex.join(words))

@@ -4,7 +4,7 @@ from day1site.cli.declared_fields import field_choices
 from day1site.cli.invocation import Invocation
 from day1site.cli.operations import Noun
 from day1site.cli.output import name_actor, note, print_table, short_time
-from day1site.cli.parameters import OneOf, argument, switch
+from day1site.cli.parameters import OneOf, argument
 from day1site.cli.rest import Answer
 
 GROUP = Noun("members", "day1 members add vera --role curator")
@@ -44,18 +44,11 @@ def change_role(run: Invocation, username: str, role: str) -> None:
     run.show_line(row, f"{row['username']}\t{row['role']}")
 
 
-@GROUP.action(
-    "remove",
+@GROUP.operation(
+    "members.remove",
     "Remove a member, with the keys, open invitations and logins of theirs. What they wrote stays.",
     "day1 members remove vera --dry-run",
 )
-@argument("username", "USERNAME")
-@switch("--dry-run", help="remove nothing: say what would end")
-def remove(run: Invocation, username: str, dry_run: bool) -> None:
-    done = run.open_client().call("members.remove", member_id=username, dry_run=dry_run)
-    run.show(done, print_departure)
-
-
 def print_departure(done: Answer) -> None:
     keys = [["key", one["label"], one["prefix"], describe_maker(one)] for one in done["keys"]]
     links = [

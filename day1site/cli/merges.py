@@ -10,7 +10,7 @@ from day1site.cli.invocation import Invocation
 from day1site.cli.operations import Noun
 from day1site.cli.output import note, print_pairs, print_rows, short_time
 from day1site.cli.parameters import OneOf, argument, drop_empty, option, switch
-from day1site.cli.rest import Answer, branch_path
+from day1site.cli.rest import Answer, quote_place
 
 GROUP = Noun("merge-request", "day1 merge-request create task/login")
 CHOICES = ("source", "target", "both", "edited", "skip")
@@ -40,7 +40,7 @@ request_argument = argument("request", "REQUEST")
 @switch("--force", help="in spite of gates and approvals: an admin may, and it is audited")
 def merge_branch(run: Invocation, source: str, **options: Any) -> None:
     body = {name: value for name, value in drop_empty(options).items() if value is not False}
-    answer = run.open_client().api.post(f"{branch_path(source)}/merge", **body)
+    answer = run.open_client().api.post(f"/branches/{quote_place(source)}/merge", **body)
     run.show(answer, print_merge)
 
 

@@ -80,12 +80,6 @@ def fact_path(fact_id: str) -> str:
     return f"/facts/{quote_id(fact_id)}"
 
 
-def branch_path(name: str) -> str:
-    if not name.strip("/"):
-        raise CliError("not_found", f"There is no branch named {name}.")
-    return f"/branches/{quote(name, safe='')}"
-
-
 def quote_place(text: str) -> str:
     """Return a text as one segment of an address; an empty one is a blank: nothing would name the list."""
     return quote(text, safe="") if text.strip("/") else "%20"

@@ -70,7 +70,7 @@ ARGUMENTS = frozenset(
 
 
 class Input:
-    """Query and body of one request. Each name is taken once; ``take_rest`` returns the remaining body."""
+    """Query and body of one request. Each name is taken once."""
 
     def __init__(self, request: Request) -> None:
         self.query: dict[str, Any] = {
@@ -145,21 +145,14 @@ class Input:
                     found[name] = source.pop(name)
         return found
 
-    def take_rest(self) -> Mapping[str, Any]:
-        """Return the rest of the body. Raises UnknownField for an unused query parameter."""
-        self._refuse_unknown(self.query)
-        return self.body
-
     def take_fields(self, known: Collection[str] = ()) -> dict[str, Any]:
         """Return the rest of the body as the fields of a row, which the engine validates.
 
         With ``known``, only these names are allowed. Raises UnknownField.
         """
-        found = dict(self.take_rest())
-        for name in found:
-            if name in ARGUMENTS or (known and name not in known):
-                raise UnknownField(field=name)
-        return found
+        self._refuse_unknown(self.query)
+        self._refuse_unknown(name for name in self.body if name in ARGUMENTS or (known and name not in known))
+        return dict(self.body)
 
     def refuse_others(self, in_query: Collection[str], in_body: Collection[str]) -> None:
         """Refuse every other name in the query and the body. Raises UnknownField."""

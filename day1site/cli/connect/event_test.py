@@ -14,7 +14,7 @@ from day1site.cli.connect.jsonc import value_at
 from day1site.cli.connect.target import PROOF_SECONDS
 from day1site.cli.errors import CliError
 from day1site.cli.http_transport import HttpTransport
-from day1site.cli.rest import Api, branch_path, quote_place
+from day1site.cli.rest import Api, quote_place
 
 EVENT = "Day1Test"  # the server knows it, see conversations/capture/events.py
 HOOK_PATH = "/ingest/hook"
@@ -79,7 +79,7 @@ def find_refusal(config: Path) -> list[str]:
         transport = HttpTransport(str(read["url"]), str(read["key"]), PROOF_SECONDS)
         transport.request("POST", HOOK_PATH, query, {})  # no event: it asks whether one would be taken
         if branch:
-            transport.request("GET", branch_path(branch), {}, None)
+            transport.request("GET", f"/branches/{quote_place(branch)}", {}, None)
     except (ValueError, KeyError, AttributeError):
         return [f"{config} holds no address and key"]
     except CliError as error:
