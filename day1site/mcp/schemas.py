@@ -60,11 +60,9 @@ def _field(field: s.Field) -> dict[str, Any]:
 
 
 def _plain(field: s.Field) -> dict[str, Any]:
-    if isinstance(field, s.ListSerializer):
-        return {"type": "array", "items": _plain(field.child)}
     if isinstance(field, s.Serializer):
         return schema(type(field))
-    if isinstance(field, s.ListField):
+    if isinstance(field, s.ListField | s.ListSerializer):
         return {"type": "array", "items": _plain(field.child) if field.child else {}}
     if isinstance(field, s.ChoiceField):
         return {"type": "string", "enum": [str(value) for value in field.choices]}
