@@ -90,7 +90,7 @@ def measure(work: Callable[[], Any], clock: Clock, runs: int) -> list[float]:
 
 
 def list_figures(clock: Clock, runs: int, bare: float) -> list[Figure]:
-    from analytics.engines.checkpoints import update_tallies
+    from analytics.engines.stored import update_tallies
     from memory.engines.facts.engine import FactEngine
 
     def add(name: str, times: Sequence[float], most: float = MOST) -> None:

@@ -83,7 +83,7 @@ def build_figure(facts: int, verified: float, bare: float) -> Figure:
 
 def queue_batch(count: int) -> Any:
     """Write facts of different lengths, and queue their verification."""
-    from curation.engines.verification import VerificationEngine
+    from curation.engines.verification.engine import VerificationEngine
     from memory.engines.facts.engine import FactEngine
 
     actor = local_engine.local()
@@ -99,7 +99,7 @@ def build_fact(n: int) -> dict[str, Any]:
 
 
 def carry_out(job: Any) -> None:
-    from curation.engines.verification import VerificationEngine
+    from curation.engines.verification.engine import VerificationEngine
 
     VerificationEngine().run_job(job.pk)
     job.refresh_from_db()

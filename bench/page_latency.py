@@ -132,7 +132,7 @@ def measured(options: argparse.Namespace, facts: int) -> list[Result]:
 
 def update_tallies() -> None:
     """Store the figures of branches, as the task does that every server runs every five minutes."""
-    from analytics.engines.checkpoints import update_tallies
+    from analytics.engines.stored import update_tallies
 
     while update_tallies():
         pass

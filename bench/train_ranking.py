@@ -138,7 +138,7 @@ def rank_facts(store: Any, branch: str, query: str, pool: int) -> Sequence[Any]:
 
 
 def rank_messages(store: Any, branch: str, query: str, pool: int) -> Sequence[Any]:
-    from conversations.engines.neighbours import neighbours
+    from conversations.engines.threads import neighbours
     from conversations.models import Message
     from memory.engines.search.candidates import build_query
     from memory.engines.search.text_search import text_search

@@ -16,7 +16,7 @@ def consolidate(run_id: str) -> None:
 @shared_task(name="conversations.sweep_runs")
 def sweep_runs() -> None:
     """End runs of consolidation whose process died, and queue those again whose message was lost."""
-    from conversations.engines.consolidation.heartbeat import end_dead_runs
+    from conversations.engines.consolidation.runs import end_dead_runs
 
     end_dead_runs()
 
@@ -24,7 +24,7 @@ def sweep_runs() -> None:
 @shared_task(name="conversations.consolidate_agents")
 def consolidate_agents() -> None:
     """Consolidate what agents know, in the projects that asked for it."""
-    from conversations.engines.consolidation.nightly import consolidate_projects
+    from conversations.engines.consolidation.automatic import consolidate_projects
 
     consolidate_projects()
 

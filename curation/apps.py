@@ -7,7 +7,7 @@ class CurationConfig(AppConfig):
 
     def ready(self) -> None:
         from conversations.engines.consolidation.level_engines import register_level
-        from conversations.engines.replays.endings import add_scoring
+        from conversations.engines.replays.scores import add_scoring
         from conversations.models import ConsolidationRun
         from curation.engines.dreaming.engine import DreamEngine
         from curation.engines.dreaming.members import check_reflections

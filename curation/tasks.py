@@ -9,7 +9,7 @@ BATCH_SIZE = 500  # texts that are compared before another project has its turn
 
 @shared_task(name="curation.verify")
 def verify(job_id: str) -> None:
-    from curation.engines.verification import VerificationEngine
+    from curation.engines.verification.engine import VerificationEngine
 
     VerificationEngine().run_job(UUID(job_id))
 
@@ -17,7 +17,7 @@ def verify(job_id: str) -> None:
 @shared_task(name="curation.sweep_verification")
 def sweep_verification() -> None:
     """Go on with jobs whose message or worker was lost, or that waited for a judge."""
-    from curation.engines.verification import VerificationEngine
+    from curation.engines.verification.engine import VerificationEngine
 
     VerificationEngine().resume_jobs()
 
@@ -40,9 +40,9 @@ def sweep_scorings() -> None:
 @shared_task(name="curation.verify_due")
 def verify_due() -> None:
     """Verify edited facts and old judgements again, within the budget of an hour."""
-    from curation.engines import again
+    from curation.engines.verification.engine import verify_due
 
-    again.verify_due()
+    verify_due()
 
 
 @shared_task(name="curation.dream")

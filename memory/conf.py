@@ -10,7 +10,7 @@ from django.core.signals import setting_changed
 
 MERGE_GATES = {
     "conflicts": "memory.engines.merging.gates.check_conflicts",
-    "require_verified": "curation.engines.gates.check_verdicts",
+    "require_verified": "curation.engines.verification.gates.check_verdicts",
     "secrets": "memory.engines.merging.gates.check_secrets",
     "recall": "memory.engines.merging.recall_gate.check_recall",
 }

@@ -1,57 +1,49 @@
-"""What the engine answers: figures and names, never a text of memory."""
+"""What the engine answers: figures and names, never a text of memory. REST's answers have these fields."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Literal
+from uuid import UUID
 
 Counts = Mapping[str, int]
+Share = Annotated[float | None, "From 0 to 1; null where there is nothing."]
+Until = Annotated[datetime, "The end of the last day or hour."]
 HEALTHY_YIELD = (0.05, 0.15)
 
 
 @dataclass(frozen=True)
 class Yield:
-    """Facts that consolidation made of what it read."""
+    """Facts that consolidation of sessions made of the messages and observations that it read."""
 
-    runs: int = 0
-    processed: int = 0
-    created: int = 0
-
-    @property
-    def rate(self) -> float | None:
-        return round(self.created / self.processed, 4) if self.processed else None
-
-    @property
-    def is_healthy(self) -> bool | None:
-        low, high = HEALTHY_YIELD
-        return None if self.rate is None else low <= self.rate <= high
+    runs: int
+    processed: Annotated[int, "Messages and observations that were read."]
+    created: Annotated[int, "Facts that came of them."]
+    rate: float | None
+    healthy: Annotated[bool | None, "From 5 to 15 %; null where nothing was read."]
 
 
 @dataclass(frozen=True)
 class Overview:
-    """A branch as a whole, and what happened there in a range of days."""
+    """A branch as a whole, and what happened there in the last days."""
 
     branch: str
     since: datetime
-    until: datetime
-    counts: Counts  # kind of memory -> what the branch shows
+    until: Until
+    counts: Annotated[Counts, "What the branch shows, by kind."]
     facts_by_status: Counts
-    facts_by_category: Counts
-    verification: Counts
-    tokens: Counts  # of messages, by role
-    model_tokens: Counts  # that judge and consolidation cost in the range
-    activity: Counts  # in the range
+    facts_by_category: Annotated[Counts, "The 50 most frequent."]
+    verification: Annotated[Counts, "Facts by the verdict on what they say now."]
+    tokens: Annotated[Counts, "Of messages, by role."]
+    model_tokens: Annotated[Counts, "What judge and consolidation cost in the range."]
+    activity: Annotated[Counts, "What was written in the range, and searches."]
     consolidation: Yield
-
-    @property
-    def verified_share(self) -> float | None:
-        facts = self.counts["facts"]
-        return round(self.verification["verified"] / facts, 4) if facts else None
+    verified_share: Share
 
 
 @dataclass(frozen=True)
-class ToolUse:
-    """Calls of a tool, and how many of them failed."""
+class Tool:
+    """Calls of a tool."""
 
     tool: str
     calls: int
@@ -78,13 +70,13 @@ class SessionFigures:
     observations: int
     observations_by_type: Counts
     observations_by_outcome: Counts
-    tools: Sequence[ToolUse] = ()
-    recalls: int = 0
+    tools: Sequence[Tool]
+    recalls: Annotated[int, "Searches of the session."]
 
 
 @dataclass(frozen=True)
 class AgentFigures:
-    """What an agent did on a branch, and what is held of its facts."""
+    """What an agent did on a branch, and what became of its facts."""
 
     agent_id: str
     branch: str
@@ -96,15 +88,15 @@ class AgentFigures:
     facts: int
     facts_by_status: Counts
     facts_by_category: Counts
-    rejected: int  # facts with the verdict "invalidated" on what they say now
-    rejected_share: float | None
+    rejected: Annotated[int, "Facts that are invalidated."]  # on what they say now
+    rejected_share: Share
     observations: int
-    tools: Sequence[ToolUse] = ()
+    tools: Sequence[Tool]
 
 
 @dataclass(frozen=True)
 class Point:
-    """What was written in one period, or several, from ``start`` on."""
+    """What was written from ``start`` on."""
 
     start: datetime
     facts: int
@@ -112,78 +104,76 @@ class Point:
     conversations: int
     observations: int
     recalls: int
-    misses: int  # recalls that found nothing
+    misses: Annotated[int, "Searches that found nothing."]
 
 
 @dataclass(frozen=True)
 class Trends:
-    """Points in their order; each covers ``periods`` days or hours."""
+    """At most 400 points, each of ``periods`` days or hours."""
 
     branch: str
-    granularity: str
+    granularity: Literal["day", "hour"]
     periods: int
     since: datetime
-    until: datetime
+    until: Until
     points: Sequence[Point]
 
 
 @dataclass(frozen=True)
 class ConversationFigures:
-    """A conversation: who said how much, and what came of it."""
+    """Who said how much in a conversation, and what came of it."""
 
-    conversation_id: Any
+    conversation_id: UUID
     branch: str
     session_id: str
     agent_id: str
     status: str
-    messages: int  # of a fork with those that it shares
-    shared_messages: int
+    messages: Annotated[int, "Of a fork with those that it shares."]
+    shared_messages: Annotated[int, "Of a fork: how many of them it shares."]
     messages_by_role: Counts
-    tokens: int
+    tokens: Annotated[int, "Of these messages."]
     tokens_by_role: Counts
     forks: int
-    facts: int  # that were made of its messages
+    facts: Annotated[int, "That were made of its messages, and are shown."]
 
 
 @dataclass(frozen=True)
 class Junk:
-    """Facts in use that are worth a look, by why; one may be in several."""
+    """Facts in use that are worth a look; one may be in several."""
 
     in_use: int
-    never_recalled: int
-    stale: int
-    contradicted: int
-    near_duplicate: int
-
-    def share(self, name: str) -> float | None:
-        return round(getattr(self, name) / self.in_use, 4) if self.in_use else None
+    never_recalled: Annotated[int, "Older than 30 days, that nobody recalled, pinned or judged."]
+    stale: Annotated[int, "Past their end."]
+    contradicted: Annotated[int, "With an open question whether another one is right."]
+    near_duplicate: Annotated[int, "With an open question whether another one says the same."]
+    shares: Annotated[Mapping[str, float | None], "Of those in use, from 0 to 1."]
 
 
 @dataclass(frozen=True)
 class AgentRecord:
-    """An agent's facts on a branch, and how many of them were rejected."""
+    """An agent's facts, and how many of them are invalidated."""
 
     agent_id: str
     facts: int
     rejected: int
-    rejected_share: float | None
+    rejected_share: Share
 
 
 @dataclass(frozen=True)
 class CurationFigures:
-    """What curators decided, and what waits for them."""
+    """What curators decided, what waits for them, and what is junk."""
 
     branch: str
     since: datetime
-    until: datetime
-    verdicts: Counts  # facts by the verdict on what they say now
+    until: Until
+    verdicts: Counts
     verdicts_by_method: Counts
-    recent_verdicts: Counts  # verdicts that were given in the range, by verdict
-    answers: Counts  # to questions, in the range, by decision
+    recent_verdicts: Annotated[Counts, "Verdicts in force that were given in the range."]
+    answers: Annotated[Counts, "To questions, in the range."]
     open_questions: Counts
     median_answer_hours: float | None
     junk: Junk
-    agents: Sequence[AgentRecord] = field(default_factory=tuple)
+    agents: Annotated[Sequence[AgentRecord], "The most rejected first, at most 100."]
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from uuid import UUID
 from django.db.models import Count, Max, Min, Q
 
 from analytics.engines import tallies as t
-from analytics.engines.answers import AgentFigures, ConversationFigures, ToolUse
+from analytics.engines.answers import AgentFigures, ConversationFigures, Tool
 from analytics.engines.events import filter_sessions
-from analytics.engines.junk import count_rejected, filter_uids
+from analytics.engines.junk import count_rejected
 from analytics.engines.scopes import Scope, order_counts, share
 from conversations.engines.threads import load_thread, match_segments
 from conversations.models import Conversation, Message
@@ -83,7 +83,7 @@ def fill(names: Any, counts: Any) -> dict[str, int]:
     return {str(name): counts.get(name, 0) for name in names}
 
 
-def list_tools(tally: t.Tally) -> list[ToolUse]:
+def list_tools(tally: t.Tally) -> list[Tool]:
     """Return the tools that were called, the most used first."""
     by_outcome = t.regroup(tally, t.OBSERVATIONS, "tool_name", "outcome")
     calls: Counter[str] = Counter()
@@ -92,7 +92,7 @@ def list_tools(tally: t.Tally) -> list[ToolUse]:
         if tool:
             calls[tool] += count
             failed[tool] += count if outcome != Observation.Outcome.SUCCESS else 0
-    return [ToolUse(tool, count, failed[tool]) for tool, count in order_counts(calls, MAX_TOOLS).items()]
+    return [Tool(tool, count, failed[tool]) for tool, count in order_counts(calls, MAX_TOOLS).items()]
 
 
 def count_derived_facts(scope: Scope, own: Q) -> int:
@@ -103,4 +103,4 @@ def count_derived_facts(scope: Scope, own: Q) -> int:
         link_type__in=DERIVING, to_type=FactLink.Target.MESSAGE
     )
     derived = {uid for (uid,) in links.select_by_key(("from_id",), "to_id", uids)}
-    return len(filter_uids(Fact.objects.in_lineage(scope.lineage), derived))
+    return len(Fact.objects.in_lineage(scope.lineage).select_by_key(("uid",), "uid", derived))

@@ -7,9 +7,10 @@ use, read as everything else on it is.
 from collections import Counter
 from datetime import date, datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 from uuid import UUID
 
+from analytics.engines import events
 from analytics.engines import tallies as t
 from analytics.engines.answers import (
     AgentFigures,
@@ -24,13 +25,6 @@ from analytics.engines.answers import (
 )
 from analytics.engines.days import AgentDay, list_agent_days
 from analytics.engines.details import build_agent, build_conversation, fill, list_tools
-from analytics.engines.events import (
-    count_commits,
-    count_model_tokens,
-    count_recalls,
-    filter_sessions,
-    measure_yield,
-)
 from analytics.engines.junk import count_answers, count_junk, count_open, count_rejected, list_junk
 from analytics.engines.ranges import DAY, MAX_DAYS, STEPS, TimeRange
 from analytics.engines.scopes import Scope, find_agent, find_conversation, list_branches, order_counts, share
@@ -214,25 +208,27 @@ class AnalyticsEngine:
 
 def build_overview(scope: Scope, days: int) -> Overview:
     span, facts = TimeRange.from_days(days, scope.now), scope.tally(t.FACTS)
+    counts, verdicts = count_memories(scope), count_verdicts(scope)
     return Overview(
         branch=scope.branch.name,
         since=span.since,
         until=span.until,
-        counts=count_memories(scope),
+        counts=counts,
         facts_by_status=fill(Fact.Status.values, t.regroup(facts, t.FACTS, "status")),
         facts_by_category=order_counts(t.regroup(facts, t.FACTS, "category")),
-        verification=count_verdicts(scope),
+        verification=verdicts,
         tokens=sum_tokens(scope.tally(t.MESSAGE_TOKENS)),
-        model_tokens=count_model_tokens(scope, span),
+        model_tokens=events.count_model_tokens(scope, span),
         activity=count_activity(scope, span),
-        consolidation=measure_yield(scope, span),
+        consolidation=events.measure_yield(scope, span),
+        verified_share=share(verdicts["verified"], counts["facts"]),
     )
 
 
 def build_trends(scope: Scope, span: TimeRange) -> Trends:
     return Trends(
         branch=scope.branch.name,
-        granularity=span.granularity,
+        granularity=cast(Any, span.granularity),
         periods=span.periods,
         since=span.since,
         until=span.until,
@@ -267,7 +263,7 @@ def count_memories(scope: Scope) -> dict[str, int]:
         "relations": t.RELATIONS,
     }
     found = {name: sum(scope.tally(measure).values()) for name, measure in measures.items()}
-    return found | {"sessions": filter_sessions(scope).count()}
+    return found | {"sessions": events.filter_sessions(scope).count()}
 
 
 def count_verdicts(scope: Scope) -> dict[str, int]:
@@ -305,14 +301,14 @@ def count_activity(scope: Scope, span: TimeRange) -> dict[str, int]:
     found = {
         name: span.sum_up(t.regroup(scope.tally(m), m, "day")) for name, m in MEASURES_BY_STEP["day"].items()
     }
-    recalls, misses = count_recalls(scope, span)
-    started = filter_sessions(scope).filter(started_at__gte=span.since).count()
+    recalls, misses = events.count_recalls(scope, span)
+    started = events.filter_sessions(scope).filter(started_at__gte=span.since).count()
     return {
         **found,
         "sessions": started,
         "recalls": sum(recalls.values()),
         "misses": sum(misses.values()),
-        **count_commits(scope, span),
+        **events.count_commits(scope, span),
     }
 
 
@@ -335,7 +331,7 @@ MEASURES_BY_STEP = {
 def list_points(scope: Scope, span: TimeRange) -> list[Point]:
     written = MEASURES_BY_STEP[span.granularity]
     found = {name: span.spread(t.regroup(scope.tally(m), m, span.granularity)) for name, m in written.items()}
-    recalls, misses = count_recalls(scope, span)
+    recalls, misses = events.count_recalls(scope, span)
     found |= {"recalls": span.spread(recalls), "misses": span.spread(misses)}
     return [
         Point(start=start, **{name: counts[index] for name, counts in found.items()})

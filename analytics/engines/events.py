@@ -6,9 +6,9 @@ from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet, Sum
 
-from analytics.engines.answers import Yield
+from analytics.engines.answers import HEALTHY_YIELD, Yield
 from analytics.engines.ranges import TimeRange
-from analytics.engines.scopes import Scope
+from analytics.engines.scopes import Scope, share
 from analytics.engines.tallies import DAY, HOUR, cut_time
 from conversations.models import ConsolidationRun
 from curation.models import Verification
@@ -67,7 +67,9 @@ def measure_yield(scope: Scope, span: TimeRange) -> Yield:
         )
     )
     read = (sums["messages"] or 0) + (sums["observations"] or 0)
-    return Yield(sums["runs"], read, sums["created"] or 0)
+    created, (low, high) = sums["created"] or 0, HEALTHY_YIELD
+    rate = share(created, read)
+    return Yield(sums["runs"], read, created, rate, None if rate is None else low <= rate <= high)
 
 
 def filter_runs(scope: Scope, span: TimeRange) -> QuerySet[ConsolidationRun]:

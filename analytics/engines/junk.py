@@ -9,32 +9,21 @@ from uuid import UUID
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
+from analytics.engines import tallies
 from analytics.engines.answers import Junk
 from analytics.engines.ranges import DAY, FORMS, TimeRange
-from analytics.engines.scopes import Scope
-from analytics.engines.tallies import (
-    FACT_AGENTS,
-    FACT_DAYS,
-    FACT_STATES,
-    SETTLED_DAYS,
-    Tally,
-    add_up,
-    regroup,
-    tally_rows,
-)
+from analytics.engines.scopes import Scope, share
 from curation.engines.queue.reasons import build_never_recalled, find_idle_time, select_recalled_idle
 from curation.models import ReviewItem
 from memory.db.lineage import MaskedLineage
 from memory.db.querysets import FEW, VersionedQuerySet
 from memory.engines.facts.assessment import annotate_facts, has_verdict
 from memory.engines.support import validation as c
-from memory.engines.support.batches import batched
 from memory.models import Fact, FactAssessment
 
 IN_USE: dict[str, Sequence[Any]] = {"status": sorted(Fact.SEARCHED)}
 GROUPS = ("never_recalled", "stale", "contradicted", "near_duplicate")
 Kind, REJECTED = ReviewItem.Kind, FactAssessment.Status.INVALIDATED
-BATCH_SIZE = 500
 MAX_TIMED = 5000  # answers whose median is taken, the newest
 Status = ReviewItem.Status
 
@@ -42,13 +31,16 @@ Status = ReviewItem.Status
 def count_junk(scope: Scope) -> Junk:
     """Count the facts in use, and those that are worth a look."""
     questioned = count_questioned(scope)
-    return Junk(
-        in_use=sum(regroup(scope.tally(FACT_DAYS), FACT_DAYS, "status", where=IN_USE).values()),
-        never_recalled=count_never_recalled(scope),
-        stale=len(find_stale(scope)),
-        contradicted=questioned[Kind.CONTESTED],
-        near_duplicate=questioned[Kind.NEAR_DUPLICATE],
+    in_use = sum(
+        tallies.regroup(scope.tally(tallies.FACT_DAYS), tallies.FACT_DAYS, "status", where=IN_USE).values()
     )
+    counts = {
+        "never_recalled": count_never_recalled(scope),
+        "stale": len(find_stale(scope)),
+        "contradicted": questioned[Kind.CONTESTED],
+        "near_duplicate": questioned[Kind.NEAR_DUPLICATE],
+    }
+    return Junk(in_use, **counts, shares={name: share(count, in_use) for name, count in counts.items()})
 
 
 def list_junk(scope: Scope, group: str, limit: int) -> list[Fact]:
@@ -74,15 +66,17 @@ def count_never_recalled(scope: Scope) -> int:
     since = find_idle_time(scope.now)
     if Fact.objects.in_lineage(scope.lineage).has_few_started(FEW):
         waits = Fact.searchable_q() & select_never_recalled(scope)
-        return sum(tally_rows(FACT_STATES, scope.lineage, waits).values())
+        return sum(tallies.tally_rows(tallies.FACT_STATES, scope.lineage, waits).values())
     recalled = Fact.searchable_q() & select_recalled_idle(scope.actor.project_id, scope.lineage, since)
-    old, settled = (count_old(scope.tally(measure), since) for measure in (FACT_DAYS, SETTLED_DAYS))
-    return old - settled - sum(add_up(FACT_STATES, scope.lineage, recalled).values())
+    old, settled = (
+        count_old(scope.tally(measure), since) for measure in (tallies.FACT_DAYS, tallies.SETTLED_DAYS)
+    )
+    return old - settled - sum(tallies.add_up(tallies.FACT_STATES, scope.lineage, recalled).values())
 
 
-def count_old(days: Tally, since: datetime) -> int:
+def count_old(days: tallies.Tally, since: datetime) -> int:
     """Count the facts of a tally by days that are in use, not pinned, and were written before a day."""
-    counts = regroup(days, FACT_DAYS, "day", where={**IN_USE, "pinned": [False]})
+    counts = tallies.regroup(days, tallies.FACT_DAYS, "day", where={**IN_USE, "pinned": [False]})
     return sum(count for day, count in counts.items() if day < since.strftime(FORMS[DAY]))
 
 
@@ -120,7 +114,9 @@ def count_rejected(scope: Scope) -> Counter[str]:
     judged = {"branch__in": [branch for branch, _ in scope.lineage], "status": REJECTED}
     among = FactAssessment._base_manager.filter(**judged).values("uid")  # few, and read first
     rejected = Q(uid__in=among) & Q(has_verdict([REJECTED], scope.lineage))
-    return regroup(add_up(FACT_AGENTS, scope.lineage, rejected), FACT_AGENTS, "agent_id")
+    return tallies.regroup(
+        tallies.add_up(tallies.FACT_AGENTS, scope.lineage, rejected), tallies.FACT_AGENTS, "agent_id"
+    )
 
 
 # ---- decisions ---------------------------------------------------------------------------------------
@@ -155,11 +151,3 @@ def filter_about(questions: QuerySet[ReviewItem], facts: VersionedQuerySet[Fact]
     rows = facts.rows()
     both = [Exists(rows.filter(uid=OuterRef(name))) for name in ("fact_id", "other_id")]
     return questions.filter(*both)
-
-
-def filter_uids(facts: VersionedQuerySet[Fact], uids: set[UUID]) -> set[UUID]:
-    """Return those of the ids that are among the facts."""
-    found: set[UUID] = set()
-    for batch in batched(sorted(uids), BATCH_SIZE):
-        found |= {uid for (uid,) in facts.select_by_key(("uid",), "uid", batch)}
-    return found

@@ -85,7 +85,8 @@ RELATIONS = Measure(Relation, ("relation_type",))
 def tally_rows(measure: Measure, lineage: Lineage, condition: Q | None = None) -> Tally:
     """Return the tally of what a lineage shows, of the rows that meet a condition if one is given."""
     if len(lineage) == 1:
-        return group_rows(measure, lineage, condition or Q())
+        rows = measure.select_rows(lineage).filter(condition or Q())
+        return group_values(measure, rows.prefer_start_index())
     return extend_tally(measure, tally_rows(measure, take_parents(lineage), condition), lineage, condition)
 
 
@@ -99,10 +100,6 @@ def extend_tally(measure: Measure, inherited: Tally, lineage: Lineage, condition
     found.subtract(add_up(measure, take_parents(lineage), changed, condition))
     found.update(add_up(measure, take_own(lineage), condition or Q()))
     return Counter({key: count for key, count in found.items() if count})
-
-
-def group_rows(measure: Measure, lineage: Lineage, condition: Q) -> Tally:
-    return group_values(measure, measure.select_rows(lineage).filter(condition).prefer_start_index())
 
 
 def group_written(measure: Measure, column: str, branch: int, after: int, until: int) -> Tally:

@@ -1,12 +1,14 @@
 """Figures of a project, as JSON or CSV."""
 
-from analytics.answers import figures as shapes
+from analytics.answers.figures import CSV, stream_csv
+from analytics.engines import answers
 from analytics.engines.engine import AnalyticsEngine
+from memory.answers.derived import derive_shape, render_derived
 from memory.operations.base import Answer, Resource
 
 
-def answer(shape: type) -> Answer:
-    return Answer(shape, shapes.render_figures, files={shapes.CSV: shapes.stream_csv})
+def answer(kind: type) -> Answer:
+    return Answer(derive_shape(kind), render_derived, files={CSV: stream_csv})
 
 
 engine = AnalyticsEngine()
@@ -16,14 +18,14 @@ ANALYTICS.add(
     "overview",
     engine.overview,
     "What a branch holds and what happened",
-    answer(shapes.OverviewShape),
+    answer(answers.Overview),
     verb="get",
 )
 ANALYTICS.add(
     "sessions",
     engine.session_analytics,
     "What a session did",
-    answer(shapes.SessionFiguresShape),
+    answer(answers.SessionFigures),
     verb="get",
     path="sessions/<path:session_id>",
 )
@@ -31,7 +33,7 @@ ANALYTICS.add(
     "agents",
     engine.agent_analytics,
     "What an agent did",
-    answer(shapes.AgentFiguresShape),
+    answer(answers.AgentFigures),
     verb="get",
     path="agents/<path:agent_id>",
 )
@@ -39,14 +41,14 @@ ANALYTICS.add(
     "trends",
     engine.trends,
     "What was written over time",
-    answer(shapes.TrendsShape),
+    answer(answers.Trends),
     verb="get",
 )
 ANALYTICS.add(
     "conversations",
     engine.conversation_analytics,
     "Who said how much",
-    answer(shapes.ConversationFiguresShape),
+    answer(answers.ConversationFigures),
     verb="get",
     path="conversations/<uuid:conversation_id>",
 )
@@ -54,6 +56,6 @@ ANALYTICS.add(
     "curation",
     engine.curation_analytics,
     "Verdicts, answers and junk",
-    answer(shapes.CurationFiguresShape),
+    answer(answers.CurationFigures),
     verb="get",
 )

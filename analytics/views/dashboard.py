@@ -7,11 +7,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from analytics.answers.figures import CSV, render_figures, stream_csv
+from analytics.answers.figures import CSV, stream_csv
 from analytics.engines.answers import HEALTHY_YIELD, CurationFigures, Overview, Trends
 from analytics.engines.engine import AnalyticsEngine
 from analytics.engines.junk import GROUPS
 from analytics.engines.ranges import MAX_DAYS
+from memory.answers.derived import render_derived
 from memory.conf import conf
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
@@ -55,7 +56,7 @@ class Analytics(BulkActions, ProjectPage):
         if request.GET.get("format") != CSV:
             return super().get(request, *args, **kwargs)
         trends = engine.trends(**self.reader.read_args, days=self.days)
-        return stream_csv(render_figures(trends), "trends")
+        return stream_csv(render_derived(trends), "trends")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         found = engine.load_dashboard(**self.reader.read_args, days=self.days)
@@ -116,7 +117,7 @@ def describe_kept(days: int, recall_days: int) -> str:
 def describe_yield(overview: Overview) -> str:
     """Return the warning where consolidation keeps too little or too much; "" where it is healthy."""
     found = overview.consolidation
-    if found.is_healthy is not False or found.rate is None:
+    if found.healthy is not False or found.rate is None:
         return ""
     low, high = HEALTHY_YIELD
     if found.rate < low:

@@ -4,9 +4,10 @@ from typing import Any
 
 from rest_framework import serializers as s
 
-from conversations.engines.consolidation.report import ConsolidationReport
+from conversations.engines.consolidation.report import ConsolidationReport, Evidence
 from conversations.engines.fields.consolidation import CONSOLIDATION
 from memory.answers import declared_serializers as d
+from memory.answers.derived import derive_shape
 from memory.answers.rendering import build_renderer
 from memory.engines.fields.base import Use
 
@@ -14,14 +15,6 @@ from memory.engines.fields.base import Use
 @d.declare_fields(CONSOLIDATION.select_fields(Use.ANSWER))
 class ConsolidationShape(d.AnswerShape):
     """A run of consolidation."""
-
-
-class EvidenceShape(s.Serializer):
-    """A memory that a fact comes from."""
-
-    kind = s.ChoiceField(["message", "observation", "fact"])
-    id = s.UUIDField()
-    text = s.CharField(help_text="How it begins; empty where the branch shows it no more.")
 
 
 class RunChangeShape(s.Serializer):
@@ -32,7 +25,7 @@ class RunChangeShape(s.Serializer):
     fact_text = s.CharField(source="fact.fact_text")
     category = s.CharField(source="fact.category")
     confidence = s.FloatField(source="fact.confidence")
-    evidence = EvidenceShape(many=True)
+    evidence = derive_shape(Evidence)(many=True)
     answer = s.ChoiceField(["", "accepted", "rejected"], help_text="What a curator said of it.")
 
 

@@ -16,6 +16,7 @@ from memory.actors import Actor
 from memory.answers import facts as shapes
 from memory.answers.capture import LookShape, text_results
 from memory.answers.declared_serializers import AnswerShape, declare_fields
+from memory.answers.derived import derive_shape
 from memory.answers.rendering import Render, build_renderer
 from memory.engines.fields.base import Use
 from memory.engines.search.text_search import TextSearchResult
@@ -90,20 +91,6 @@ class CompactShape(s.Serializer):
     messages = MessageShape(many=True)
 
 
-class ThreadStatsShape(s.Serializer):
-    """What a conversation has, with what it shares as a fork."""
-
-    messages = s.IntegerField()
-    tokens = s.IntegerField()
-    shared_messages = s.IntegerField(help_text="Of these, how many it shares with its sources.")
-    shared_tokens = s.IntegerField()
-    roles = s.DictField(child=s.IntegerField(), help_text="Messages by role.")
-    began_at = s.DateTimeField(allow_null=True)
-    ended_at = s.DateTimeField(allow_null=True)
-    depth = s.IntegerField(help_text="How many forks lie between it and the first conversation.")
-    forks = s.IntegerField(help_text="Forks at its own messages.")
-
-
 class MessagesShape(s.Serializer):
     """The messages that were written, in the order of the request."""
 
@@ -158,8 +145,8 @@ def fork(row: Conversation, branch: str, memory_branch: str) -> dict[str, Any]:
     return conversation(row, branch=memory_branch or branch)
 
 
-def thread_stats(found: ThreadStats) -> dict[str, Any]:
-    return ThreadStatsShape(found).data
+ThreadStatsShape = derive_shape(ThreadStats)
+thread_stats = build_renderer(ThreadStatsShape)
 
 
 def messages_written(rows: Sequence[Message], branch: str, actor: Actor) -> dict[str, Any]:

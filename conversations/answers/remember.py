@@ -8,6 +8,7 @@ from rest_framework import serializers as s
 
 from conversations.engines.remembering import ACTIONS, Outcome, Remembered
 from conversations.models import ConsolidationRun, Instructions
+from memory.answers.derived import derive_shape, render_derived
 from memory.answers.rendering import build_renderer
 
 
@@ -36,19 +37,7 @@ render_instructions = build_renderer(InstructionsShape)
 render_rule = build_renderer(RuleShape)
 
 
-class RememberedShape(s.Serializer):
-    """What became of a statement, or of a message of which nothing was learned."""
-
-    action = s.ChoiceField(ACTIONS)
-    text = s.CharField(help_text="Of the fact; of an ignored message, its beginning.")
-    reason = s.CharField()
-    fact_id = s.UUIDField(allow_null=True, help_text="What was added, updated or superseded.")
-    category = s.CharField(help_text="Empty for an ignored message.")
-    person = s.CharField(
-        help_text="Whom a plain fact of a life is about: a name, a relation, or user for who speaks."
-    )
-    message_id = s.UUIDField(allow_null=True, help_text="The message that says it.")
-    newer_id = s.UUIDField(allow_null=True, help_text="Of a superseded fact: the one in its place.")
+OutcomeShape = derive_shape(Outcome, "Remembered")
 
 
 class RememberShape(s.Serializer):
@@ -56,7 +45,7 @@ class RememberShape(s.Serializer):
 
     session_id = s.CharField()
     conversation_id = s.UUIDField()
-    results = RememberedShape(many=True)
+    results = OutcomeShape(many=True)
     counts = s.DictField(child=s.IntegerField(), help_text="How many of each action.")
     mode = s.ChoiceField(ConsolidationRun.Mode.values, help_text="Who read them: rules, or a language model.")
     note = s.CharField(help_text="Why a model did not read all of them.")
@@ -67,21 +56,8 @@ def render_remembered(found: Remembered) -> dict[str, Any]:
     return {
         "session_id": found.session_id,
         "conversation_id": str(found.conversation_id),
-        "results": [render_outcome(one) for one in found.outcomes],
+        "results": render_derived(found.outcomes),
         "counts": {action: counts[action] for action in ACTIONS},
         "mode": found.run.mode if found.run else ConsolidationRun.Mode.RULES.value,
         "note": found.note,
-    }
-
-
-def render_outcome(one: Outcome) -> dict[str, Any]:
-    return {
-        "action": one.action,
-        "text": one.text,
-        "reason": one.reason,
-        "fact_id": str(one.fact.uid) if one.fact else None,
-        "category": one.fact.category if one.fact else "",
-        "person": one.person,
-        "message_id": str(one.message_id) if one.message_id else None,
-        "newer_id": str(one.newer_id) if one.newer_id else None,
     }

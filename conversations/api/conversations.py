@@ -13,13 +13,13 @@ from conversations.answers import conversations as shapes
 from conversations.engines.fields.conversations import CONVERSATION, MESSAGE
 from conversations.engines.import_export.document import (
     FORMAT,
+    MARKDOWN,
     MAX_MESSAGES,
     MESSAGE_FIELDS,
     SCHEMA_VERSION,
     STATES,
 )
 from conversations.engines.import_export.engine import ConversationTransfer
-from conversations.engines.import_export.markdown import MARKDOWN
 from conversations.operations.conversations import CONVERSATIONS
 from memory.answers.declared_serializers import RequestShape, declare_fields, request_field
 from memory.api.base import build_row_response, get_request_actor

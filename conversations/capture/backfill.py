@@ -1,7 +1,7 @@
 """What a program's transcript has of a session and no event brought: it is added in its place, once."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -11,10 +11,10 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils import timezone
 
+from conversations.capture import text_cleaning
 from conversations.capture.events import HookEvent, clean_id, clean_text
 from conversations.capture.record_forms import name_kind
 from conversations.capture.rows import EventRows, get_event_actor
-from conversations.capture.text_cleaning import LONG_TEXT_BYTES, cut_middle, strip_answer, strip_prompt
 from conversations.capture.transcripts import claude_code, codex
 from conversations.capture.transcripts.records import Turn
 from conversations.engines.messages import MessageEngine, Neighbour
@@ -94,7 +94,7 @@ def read_turns(event: HookEvent) -> list[Turn]:
 
 
 def _read_text(turn: Turn) -> str:
-    strip = strip_prompt if turn.role == Role.USER else strip_answer
+    strip = text_cleaning.strip_prompt if turn.role == Role.USER else text_cleaning.strip_answer
     return strip(clean_text(turn.content))
 
 
@@ -224,51 +224,53 @@ class Backfill:
 def match_turns(turns: Sequence[Turn], rows: Sequence[StoredMessage]) -> list[StoredMessage | None]:
     """Return the stored message of each turn: by its id, its text, or the prompt that it belongs to."""
     left = {row.uid: row for row in rows}
-    found: list[StoredMessage | None] = [None] * len(turns)
-    for search in (_index_by_id, _index_by_text, _index_by_prompt):
-        index, find_keys = search(left.values())
+    matched: list[StoredMessage | None] = [None] * len(turns)
+    for list_keys, find_keys in (
+        (_list_ids, _find_id),
+        (_list_text, _find_text),
+        (_list_prompt, _find_prompt),
+    ):
+        index: dict[Any, list[StoredMessage]] = defaultdict(list)
+        for row in left.values():
+            for key in list_keys(row):
+                index[key].append(row)
         for place, turn in enumerate(turns):
-            if found[place] is None:
+            if matched[place] is None:
                 offered = [row for key in find_keys(turn) for row in index.get(key, ()) if row.uid in left]
-                found[place] = next((row for row in offered if _fits(turn, row)), None)
-                if row := found[place]:
-                    del left[row.uid]
-    return found
+                matched[place] = fitting = next((row for row in offered if _fits(turn, row)), None)
+                if fitting:
+                    del left[fitting.uid]
+    return matched
 
 
-Index = tuple[dict[Any, list[StoredMessage]], Callable[[Turn], Sequence[Any]]]
+def _list_ids(row: StoredMessage) -> Iterable[Any]:
+    ids = [row.metadata.get("source_id"), *(call.get("id") for call in row.tool_calls or ())]
+    return {clean_id(uid) for uid in ids} - {""}
 
 
-def _index_by_id(rows: Any) -> Index:
-    index: dict[Any, list[StoredMessage]] = defaultdict(list)
-    for row in rows:
-        ids = [row.metadata.get("source_id"), *(call.get("id") for call in row.tool_calls or ())]
-        for key in {clean_id(uid) for uid in ids} - {""}:
-            index[key].append(row)
-    return index, lambda turn: [turn.source] if turn.source else []
+def _find_id(turn: Turn) -> Iterable[Any]:
+    return [turn.source] if turn.source else []
 
 
-def _index_by_text(rows: Any) -> Index:
-    index: dict[Any, list[StoredMessage]] = defaultdict(list)
-    for row in rows:
-        if not row.tool_calls:
-            index[row.role, row.content_hash].append(row)
-    return index, lambda turn: [] if turn.call else [(turn.role, digest) for digest in _hash_text(turn)]
+def _list_text(row: StoredMessage) -> Iterable[Any]:
+    return [] if row.tool_calls else [(row.role, row.content_hash)]
 
 
-def _index_by_prompt(rows: Any) -> Index:
-    """Index texts by their prompt: a program may write one otherwise than it tells it."""
-    index: dict[Any, list[StoredMessage]] = defaultdict(list)
-    for row in rows:
-        if not row.tool_calls and (prompt := clean_id(row.metadata.get("prompt_id"))):
-            index[row.role, prompt].append(row)
-    return index, lambda turn: [(turn.role, turn.prompt)] if turn.prompt and not turn.call else []
+def _find_text(turn: Turn) -> Iterable[Any]:
+    """Return a text as an event stores it, in full and as a very long session keeps it."""
+    text = text_cleaning.cut_middle(turn.content)
+    stored = (text, text_cleaning.cut_middle(text, text_cleaning.LONG_TEXT_BYTES))
+    return [] if turn.call else [(turn.role, content_hash(one)) for one in stored]
 
 
-def _hash_text(turn: Turn) -> list[str]:
-    """Hash a text as an event stores it, in full and as a very long session keeps it."""
-    text = cut_middle(turn.content)
-    return [content_hash(text), content_hash(cut_middle(text, LONG_TEXT_BYTES))]
+def _list_prompt(row: StoredMessage) -> Iterable[Any]:
+    """Return the prompt of a text: a program may write one otherwise than it tells it."""
+    prompt = "" if row.tool_calls else clean_id(row.metadata.get("prompt_id"))
+    return [(row.role, prompt)] if prompt else []
+
+
+def _find_prompt(turn: Turn) -> Iterable[Any]:
+    return [(turn.role, turn.prompt)] if turn.prompt and not turn.call else []
 
 
 def _fits(turn: Turn, row: StoredMessage) -> bool:

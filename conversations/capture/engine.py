@@ -257,8 +257,7 @@ def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
 
     It is stored for the session's own branch only: its readers may lack access to another.
     """
-    rows = Session.objects.filter(project=actor.project_id, key=event.session).select_related("branch")
-    session = rows.get()
+    session = Session.objects.select_related("branch").get(project=actor.project_id, key=event.session)
     # What was told before may be in quarantine by now: it is told anew, and not stored.
     own = session.branch.name == branch_name and not session.branch.masked
     has_stored = event.client in RESUME_WITH_CONTEXT and event.source == "resume"
@@ -267,7 +266,8 @@ def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
         return stored
     now = timezone.now()
     found = start_context(session, actor, find_branch(actor, branch_name).lineage(), now)
-    if own and session.context and _list_started(session) <= {str(uid) for uid in found.fact_ids}:
+    started = set(session.recalled.get(AT_START, ()))
+    if own and session.context and started <= {str(uid) for uid in found.fact_ids}:
         return stored
     if found.text and own and found.is_storable:
         recalled = {**session.recalled, AT_START: [str(uid) for uid in found.fact_ids]}
@@ -276,11 +276,6 @@ def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
         who = actor.with_origin(session_id=session.key)
         log_recall(who, [branch_name], "", found.fact_ids)
     return found.text
-
-
-def _list_started(session: Session) -> set[str]:
-    """Return the ids of what a session was told at its start."""
-    return set(session.recalled.get(AT_START, ()))
 
 
 def _read_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
@@ -296,11 +291,8 @@ def _read_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
 
 def _prepare_query(event: HookEvent, actor: Actor) -> Future[PreparedQuery] | None:
     """Begin to prepare a prompt for recall; None where there is none."""
-    return (
-        prepare_query(event.prompt, actor.project_id)
-        if conf().recall_on_prompt and event.client not in NO_CONTEXT_ON_PROMPT
-        else None
-    )
+    is_wanted = conf().recall_on_prompt and event.client not in NO_CONTEXT_ON_PROMPT
+    return prepare_query(event.prompt, actor.project_id) if is_wanted else None
 
 
 @retry_transaction

@@ -8,17 +8,8 @@ from uuid import UUID
 from django.db.models import F
 from django.utils import timezone
 
+from conversations.capture import text_cleaning
 from conversations.capture.events import HookEvent, clean_id, clean_text
-from conversations.capture.text_cleaning import (
-    LONG_TEXT_BYTES,
-    cut_middle,
-    cut_texts,
-    is_own_call,
-    strip_answer,
-    strip_injected,
-    strip_prompt,
-)
-from conversations.capture.tool_outputs import read_output, with_status
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine, build_message
 from conversations.models import Conversation, Message
@@ -72,7 +63,9 @@ class EventRows:
             self._add_missing_texts(event, who)
         elif event.name == "StopFailure":
             self._note_failure(event, who)
-        elif event.name in ("PostToolUse", "PostToolUseFailure") and not is_own_call(event.tool, event.input):
+        elif event.name in ("PostToolUse", "PostToolUseFailure") and not text_cleaning.is_own_call(
+            event.tool, event.input
+        ):
             self._add_tool_call(event, who)
 
     def write(self) -> None:
@@ -136,8 +129,8 @@ class EventRows:
     # ---- messages and observations -------------------------------------------------------------
 
     def _add_text(self, event: HookEvent, who: Actor, role: str, text: str) -> None:
-        strip = strip_prompt if role == Role.USER else strip_answer
-        content = self._limit_text(event, cut_middle(strip(clean_text(text))))
+        strip = text_cleaning.strip_prompt if role == Role.USER else text_cleaning.strip_answer
+        content = self._limit_text(event, text_cleaning.cut_middle(strip(clean_text(text))))
         if content:
             model = event.model if role == Role.ASSISTANT else ""
             self._add_message(event, who, role=role, content=content, model=model)
@@ -145,21 +138,24 @@ class EventRows:
     def _limit_text(self, event: HookEvent, text: str) -> str:
         """Return the text; cut in the middle where the session has exceeded its limit."""
         size = len(text.encode())
-        if size <= LONG_TEXT_BYTES:
+        if size <= text_cleaning.LONG_TEXT_BYTES:
             return text
         if self._sessions[event.session].captured + self._long[event.session] >= MAX_SESSION_BYTES:
-            return cut_middle(text, LONG_TEXT_BYTES)
+            return text_cleaning.cut_middle(text, text_cleaning.LONG_TEXT_BYTES)
         self._long[event.session] += size
         return text
 
     def _add_missing_texts(self, event: HookEvent, who: Actor) -> None:
         """Store the assistant's texts between tool calls that are missing: no other event has them."""
         clean = [
-            cut_middle(strip_answer(clean_text(as_text(part))))
+            text_cleaning.cut_middle(text_cleaning.strip_answer(clean_text(as_text(part))))
             for part in event.transcript[:MAX_COMPACTION_MESSAGES]
         ]
         by_hash = {content_hash(text): text for text in clean if text}
-        cut = {key: content_hash(cut_middle(text, LONG_TEXT_BYTES)) for key, text in by_hash.items()}
+        cut = {
+            key: content_hash(text_cleaning.cut_middle(text, text_cleaning.LONG_TEXT_BYTES))
+            for key, text in by_hash.items()
+        }
         own = {"session_id": event.session, "role": Role.ASSISTANT}
         stored = self.commit.visible_rows(Message).filter(**own, content_hash__in=[*by_hash, *cut.values()])
         known = {known for (known,) in stored.gather_values("content_hash")}
@@ -182,15 +178,20 @@ class EventRows:
 
     def _add_tool_call(self, event: HookEvent, who: Actor) -> None:
         failed = event.name == "PostToolUseFailure"
-        payload, output = clean_text(event.input), clean_text(event.error if failed else event.output)
-        call = {"id": clean_id(event.call), "name": event.tool, "input": cut_texts(payload)}
-        content = self._limit_text(event, cut_middle(strip_injected(read_output(output))))
+        arguments, output = clean_text(event.input), clean_text(event.error if failed else event.output)
+        call = {"id": clean_id(event.call), "name": event.tool, "input": text_cleaning.cut_texts(arguments)}
+        content = self._limit_text(
+            event, text_cleaning.cut_middle(text_cleaning.strip_injected(text_cleaning.read_output(output)))
+        )
         message = self._add_message(event, who, role=Role.TOOL_RESULT, content=content, tool_calls=[call])
+        result = text_cleaning.with_status(output, content, event.client)
+        if failed:
+            result = {"error": content or "failed", "interrupted": event.interrupted}
         fields = {
             "tool_name": event.tool or "tool",
-            "raw_input": payload,
+            "raw_input": arguments,
             "message_id": message.uid,  # which has the output
-            "raw_output": _failure(event, content) if failed else with_status(output, content, event.client),
+            "raw_output": result,
         }
         self.observations.append(build_observation(fields, who))
 
@@ -215,7 +216,3 @@ def get_event_actor(actor: Actor, event: HookEvent) -> Actor:
     base = actor.bound_agent or event.client
     agent = f"{base}/{event.agent}" if event.agent else base
     return replace(actor, session_id=event.session, agent_id=agent[:200], bound_agent="")
-
-
-def _failure(event: HookEvent, content: str) -> dict[str, Any]:
-    return {"error": content or "failed", "interrupted": event.interrupted}

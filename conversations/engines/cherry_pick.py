@@ -7,6 +7,7 @@ from uuid import UUID, uuid5
 
 from conversations.engines.conversations import (
     attach_counts,
+    begin_copy,
     get_visible,
     open_conversation,
 )
@@ -27,7 +28,6 @@ from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.strategies import CHERRY_PICK
 from memory.engines.versions.commits import CommitWriter, open_commit
-from memory.engines.versions.copies import add_copies
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.policies import Write
 from memory.exceptions import Invalid, NotFound, TooLarge
@@ -149,10 +149,7 @@ def _open_target(
     row = Conversation(
         uid=uid, title=title, model=source.model, created_at=commit.at, **actor.origin_fields()
     )
-    add_copies(commit, [row])
-    commit.begin_sessions([row])
-    commit.targets.append(str(uid))
-    return row
+    return begin_copy(commit, row)
 
 
 def _copy_messages(commit: CommitWriter, pick: Pick, originals: Sequence[Message]) -> dict[UUID, Message]:

@@ -23,7 +23,7 @@ from memory.engines.erasure.traces import Traces
 from memory.engines.fields.base import Field, Option
 from memory.engines.fields.types import Text, Whole
 from memory.engines.support.batches import batched
-from memory.engines.versions.lookup import MAIN, find_branch
+from memory.engines.versions.lookup import MAIN, find_branch, open_lineage
 from memory.exceptions import Invalid, TooLarge
 from memory.ranking import count_tokens
 
@@ -101,9 +101,7 @@ class CompactionEngine:
 
         Without a summary they are the last messages of the conversation. Raises NotFound.
         """
-        actor.require_scope("read", branch_name)
-        limit = LIMIT.check("limit", limit)
-        lineage = find_branch(actor, branch_name).lineage()
+        lineage, limit = open_lineage(actor, branch_name), LIMIT.check("limit", limit)
         thread = load_thread(lineage, get_visible(lineage, conversation_id))
         rows = Message.objects.in_lineage(lineage)
         known = Compaction.objects.filter(

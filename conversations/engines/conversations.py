@@ -24,7 +24,8 @@ from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate_versions, point_in_list
 from memory.engines.versions.commits import CommitWriter, open_commit
-from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.copies import add_copies
+from memory.engines.versions.lookup import MAIN, find_branch, open_lineage, resolve_point
 from memory.engines.versions.policies import Write
 from memory.engines.versions.repositories import filter_sessions
 from memory.exceptions import Conflict, NotFound
@@ -66,13 +67,10 @@ class ConversationEngine:
         Raises Invalid, BranchNotFound, BranchArchived.
         """
         actor.require_scope("write", branch_name)
-        stated = c.validate(
-            {"session_id": session_id, "task_id": task_id, "agent_id": agent_id}, STATED_CHECKS
-        )
-        actor = actor.with_origin(**stated)
-        payload = c.validate({"title": title, "model": model}, CHECKS)
+        actor = state_origin(actor, session_id=session_id, task_id=task_id, agent_id=agent_id)
+        fields = c.validate({"title": title, "model": model}, CHECKS)
         with open_commit(actor, branch_name, "conversation.create", write=Write.ADD) as commit:
-            return self.begin(commit, actor, **payload)
+            return self.begin(commit, actor, **fields)
 
     def fork_conversation(
         self,
@@ -96,18 +94,15 @@ class ConversationEngine:
         """
         actor.require_scope("read", branch_name)
         actor.require_scope("write", memory_branch or branch_name)
-        stated = c.validate(
-            {"session_id": session_id, "task_id": task_id, "agent_id": agent_id}, STATED_CHECKS
-        )
-        actor = actor.with_origin(**stated)
-        payload = c.validate({"title": title, "model": model}, CHECKS)
+        actor = state_origin(actor, session_id=session_id, task_id=task_id, agent_id=agent_id)
+        fields = c.validate({"title": title, "model": model}, CHECKS)
         with write_transaction():  # no branch without its fork
             if memory_branch:
                 lineage = find_branch(actor, branch_name).lineage()
                 point = find_point(lineage, get_visible(lineage, conversation_id), message_id)
                 branch_name = branch_at_point(actor, branch_name, point, memory_branch).name
             with open_commit(actor, branch_name, "conversation.fork", write=Write.ADD) as commit:
-                return self._begin_fork(commit, actor, conversation_id, message_id, payload)
+                return self._begin_fork(commit, actor, conversation_id, message_id, fields)
 
     def _begin_fork(
         self,
@@ -115,15 +110,15 @@ class ConversationEngine:
         actor: Actor,
         conversation_id: UUID,
         message_id: UUID,
-        payload: dict[str, Any],
+        fields: dict[str, Any],
     ) -> Conversation:
         source = get_visible(commit.branch.lineage(), conversation_id)
         point = find_point(commit.branch.lineage(), source, message_id)
         made = self.begin(
             commit,
             actor.with_origin(task_id=actor.task_id or source.task_id),
-            title=payload["title"] or source.title,
-            model=payload["model"] or source.model,
+            title=fields["title"] or source.title,
+            model=fields["model"] or source.model,
             parent_conversation_id=point.conversation_id,
             fork_point_message_id=point.uid,
         )
@@ -156,18 +151,15 @@ class ConversationEngine:
         self, *, conversation_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None
     ) -> Conversation:
         """Return a conversation with its counts. Raises NotFound."""
-        actor.require_scope("read", branch_name)
-        branch = find_branch(actor, branch_name)
-        lineage = branch.lineage(resolve_point(branch, at))
+        lineage = open_lineage(actor, branch_name, at)
         return attach_counts([get_visible(lineage, conversation_id)], lineage)[0]
 
     def get_conversation_by_session(
         self, *, session_id: str, actor: Actor, branch_name: str = MAIN
     ) -> Conversation:
         """Return the newest conversation of a session that is no fork. Raises NotFound."""
-        actor.require_scope("read", branch_name)
+        lineage = open_lineage(actor, branch_name)
         filters = ConversationFilter.from_values({"session_id": session_id})
-        lineage = find_branch(actor, branch_name).lineage()
         rows = filters.apply(Conversation.objects.in_lineage(lineage).filter(parent_conversation_id=None))
         found = list(rows.newest(1)) if session_id else []
         if not found:
@@ -193,6 +185,19 @@ class ConversationEngine:
         page = paginate_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at, ordering=ordering)
         attach_counts(page.results, branch.lineage(seq))
         return page
+
+
+def state_origin(actor: Actor, **stated: Any) -> Actor:
+    """Return an actor with what a request states of session, task and agent. Raises Invalid."""
+    return actor.with_origin(**c.validate(stated, STATED_CHECKS))
+
+
+def begin_copy(commit: CommitWriter, row: Conversation) -> Conversation:
+    """Begin a conversation that brings its id in the caller's commit."""
+    add_copies(commit, [row])
+    commit.begin_sessions([row])
+    commit.targets.append(str(row.uid))
+    return row
 
 
 def get_visible(lineage: Lineage, conversation_id: UUID) -> Conversation:

@@ -19,7 +19,7 @@ from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.querysets import Lineage
 from memory.engines.support.pagination import Page
-from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.lookup import MAIN, open_lineage
 
 MAX_NODES = 200
 
@@ -53,9 +53,7 @@ def load_fork_tree(
 
     It takes one query for each generation of forks, whatever their number.
     """
-    actor.require_scope("read", branch_name)
-    branch = find_branch(actor, branch_name)
-    lineage = branch.lineage(resolve_point(branch, at))
+    lineage = open_lineage(actor, branch_name, at)
     root = find_root(lineage, get_visible(lineage, conversation_id))
     forks, is_cut = gather_forks(lineage, root)
     rows = [root, *(row for group in forks.values() for row in group)]
@@ -76,11 +74,10 @@ def list_forks(
     forks = replace(filters or ConversationFilter(), fork=True)
     where: dict[str, Any] = {"actor": actor, "branch_name": branch_name, "at": at}
     page = ConversationEngine().list_conversations(**where, filters=forks, **paging)
-    branch = find_branch(actor, branch_name)
-    lineage = branch.lineage(resolve_point(branch, at))
-    rows = Conversation.objects.in_lineage(lineage)
-    found = rows.fetch_by_key("uid", {one.parent_conversation_id for one in page})
-    sources: dict[Any, Conversation] = {row.uid: row for row in found}
+    lineage = open_lineage(actor, branch_name, at)
+    parents = {fork.parent_conversation_id for fork in page}
+    shown = Conversation.objects.in_lineage(lineage).fetch_by_key("uid", parents)
+    sources: dict[Any, Conversation] = {row.uid: row for row in shown}
     points = number_points(lineage, page)
     for fork in page:
         fork.source = sources.get(fork.parent_conversation_id)
@@ -92,11 +89,9 @@ def find_source(
     fork: Conversation, *, actor: Actor, branch_name: str = MAIN, at: Any = None
 ) -> Conversation | None:
     """Return the conversation that a fork goes on from, if it can be seen, without its counts."""
-    actor.require_scope("read", branch_name)
     if fork.parent_conversation_id is None:
         return None
-    branch = find_branch(actor, branch_name)
-    rows = Conversation.objects.in_lineage(branch.lineage(resolve_point(branch, at)))
+    rows = Conversation.objects.in_lineage(open_lineage(actor, branch_name, at))
     return next(iter(rows.fetch_by_key("uid", [fork.parent_conversation_id])), None)
 
 
@@ -152,9 +147,7 @@ def count_forks(
     *, messages: Sequence[Message], actor: Actor, branch_name: str = MAIN, at: Any = None
 ) -> Counter[Any]:
     """Return how many conversations were forked at each of these messages."""
-    actor.require_scope("read", branch_name)
-    branch = find_branch(actor, branch_name)
-    forks = Conversation.objects.on(branch, resolve_point(branch, at)).order_by()
+    forks = Conversation.objects.in_lineage(open_lineage(actor, branch_name, at)).order_by()
     forks = forks.filter(
         parent_conversation_id__in={row.conversation_id for row in messages},
         fork_point_message_id__in=[row.uid for row in messages],

@@ -8,14 +8,13 @@ from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.querysets import Lineage
 from memory.engines.branches.manager import BranchManager
-from memory.engines.support.batches import batched
+from memory.engines.support.batches import gather_in
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import Invalid, NotFound
 from memory.models import Branch
 
 MAX_FORK_DEPTH = 32
-BATCH_SIZE = 500
 
 
 def find_point(lineage: Lineage, source: Conversation, message_id: UUID) -> Message:
@@ -56,24 +55,17 @@ def branch_at_point(actor: Actor, branch_name: str, point: Message, name: str) -
 def find_descendants(project_id: UUID, uids: Iterable[UUID]) -> set[UUID]:
     """Return conversations with all forks of them, forks of forks included, on every branch."""
     found = fresh = set(uids)
-    rows = Conversation._base_manager.filter(branch__project=project_id).order_by()
+    rows = Conversation._base_manager.filter(branch__project=project_id)
     while fresh:
-        forks = set[UUID]()
-        for batch in batched(sorted(fresh), BATCH_SIZE):
-            own = rows.filter(parent_conversation_id__in=batch)
-            forks |= set(own.values_list("uid", flat=True))
-        fresh = forks - found
+        fresh = gather_in(rows, "parent_conversation_id", fresh, "uid") - found
         found = found | fresh
     return found
 
 
 def find_conversations(project_id: UUID, message_ids: Iterable[UUID]) -> set[UUID]:
     """Return the conversations of messages with all their forks, which may share them."""
-    own = set[UUID]()
-    for batch in batched(sorted(message_ids), BATCH_SIZE):
-        rows = Message._base_manager.filter(branch__project=project_id, uid__in=batch)
-        own |= set(rows.order_by().values_list("conversation_id", flat=True))
-    return find_descendants(project_id, own)
+    rows = Message._base_manager.filter(branch__project=project_id)
+    return find_descendants(project_id, gather_in(rows, "uid", message_ids, "conversation_id"))
 
 
 def find_shared_number(commit: CommitWriter, conversation: Conversation) -> int:

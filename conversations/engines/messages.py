@@ -8,7 +8,7 @@ from uuid import UUID
 
 import numpy as np
 
-from conversations.engines.conversations import get_visible, open_conversation
+from conversations.engines.conversations import get_visible, open_conversation, state_origin
 from conversations.engines.fields.conversations import (
     MAX_MESSAGES,
     MESSAGE,
@@ -17,8 +17,7 @@ from conversations.engines.fields.conversations import (
     ROLE_FILTER,
 )
 from conversations.engines.forks import find_shared_number
-from conversations.engines.neighbours import neighbours
-from conversations.engines.threads import Position, Thread, load_thread
+from conversations.engines.threads import Position, Thread, load_thread, neighbours
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.budget import take_within
@@ -36,20 +35,11 @@ from memory.engines.search.text_search import (
     TextSearchResult,
     text_search,
 )
+from memory.engines.support import pagination
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import (
-    PAGE_BYTES,
-    Page,
-    build_page,
-    check_limit,
-    format_point,
-    list_fingerprint,
-    point_in_list,
-    read_cursor,
-)
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.copies import add_copies
-from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.lookup import MAIN, find_branch, open_lineage, resolve_point
 from memory.engines.versions.policies import Write
 from memory.engines.versions.repositories import filter_sessions
 from memory.exceptions import Exists, Invalid, NotFound, TooLarge
@@ -196,9 +186,7 @@ class MessageEngine:
 
         Raises Invalid, QueryTooLong, BranchNotFound, scope and branch errors.
         """
-        actor.require_scope("read", branch_name)
-        branch = find_branch(actor, branch_name)
-        every = Message.objects.on(branch, resolve_point(branch, at))
+        every = Message.objects.in_lineage(open_lineage(actor, branch_name, at))
         rows = (filters or MessageFilter()).apply(every)
         search = text_search(
             rows, actor=actor, search_type=search_type, recipe=recipe, neighbours=neighbours, everyone=every
@@ -209,9 +197,8 @@ class MessageEngine:
         self, *, message_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None
     ) -> Message:
         """Return a message. Raises NotFound."""
-        actor.require_scope("read", branch_name)
-        branch = find_branch(actor, branch_name)
-        for row in Message.objects.on(branch, resolve_point(branch, at)).filter(uid=message_id).fetch_all():
+        shown = Message.objects.in_lineage(open_lineage(actor, branch_name, at))
+        for row in shown.filter(uid=message_id).fetch_all():
             return row
         raise NotFound("No message with this id is visible here.")
 
@@ -227,30 +214,34 @@ class MessageEngine:
         at: Any = None,
         limit: int = 50,
         cursor: str = "",
-    ) -> Page[Message]:
+    ) -> pagination.Page[Message]:
         """Return a page of a conversation's messages in their order, with those that a fork shares.
 
         Where no cursor is given, ``begin_at`` is the message that the page begins with, and ``from_end`` asks
         for the last page. Raises NotFound for the conversation, and for a message that it does not have.
         """
-        check_limit(limit)
+        pagination.check_limit(limit)
         actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
-        seq = resolve_point(branch, point_in_list(branch, cursor, at))
+        seq = resolve_point(branch, pagination.point_in_list(branch, cursor, at))
         conversation = get_visible(branch.lineage(seq), conversation_id)
         rows = Message.objects.on(branch, seq)
         if roles:
             rows = rows.filter(role__in=[c.one_of(Role.values)("role", role) for role in roles])
-        mark = list_fingerprint(rows.filter(conversation_id=conversation_id))
-        position = read_cursor(cursor, mark)
+        mark = pagination.list_fingerprint(rows.filter(conversation_id=conversation_id))
+        position = pagination.read_cursor(cursor, mark)
         thread = load_thread(branch.lineage(seq), conversation)
         back, key = position.get("back", from_end and not cursor), _parse_position(position, thread)
         if begin_at is not None and not cursor:
             key = _find_position(Message.objects.on(branch, seq), thread, begin_at)
-        batch = take_within(thread.stream(rows, limit + 1, down=back, beyond=key), limit + 1, PAGE_BYTES)
-        pin = {"list": mark, "seq": seq, "at": position.get("at", format_point(at))}
+        batch = take_within(
+            thread.stream(rows, limit + 1, down=back, beyond=key), limit + 1, pagination.PAGE_BYTES
+        )
+        pin = {"list": mark, "seq": seq, "at": position.get("at", pagination.format_point(at))}
         moved = key not in (None, (0, 0))  # there are messages on the side that it comes from
-        return build_page(batch, limit, back, moved, lambda row: {"key": _format(thread, row), **pin})
+        return pagination.build_page(
+            batch, limit, back, moved, lambda row: {"key": ".".join(map(str, thread.position(row))), **pin}
+        )
 
 
 def may_read_thinking(actor: Actor) -> bool:
@@ -261,14 +252,12 @@ def may_read_thinking(actor: Actor) -> bool:
 # ---- helpers ---------------------------------------------------------------------------------------
 
 
-def build_message(payload: Mapping[str, Any], actor: Actor) -> Message:
+def build_message(stated: Mapping[str, Any], actor: Actor) -> Message:
     """Build an unsaved message from a caller's fields. Raises UnknownField, Invalid, TooLarge."""
-    if not isinstance(payload, Mapping):
+    if not isinstance(stated, Mapping):
         raise Invalid("A message must be an object.", field="")
-    actor = actor.with_origin(
-        **c.validate({k: v for k, v in payload.items() if k in STATED_CHECKS}, STATED_CHECKS)
-    )
-    fields = c.validate({k: v for k, v in payload.items() if k not in STATED_CHECKS}, CHECKS)
+    actor = state_origin(actor, **{name: stated[name] for name in stated if name in STATED_CHECKS})
+    fields = c.validate({name: stated[name] for name in stated if name not in STATED_CHECKS}, CHECKS)
     if "role" not in fields:
         raise Invalid("{field} is needed.", field="role")
     if not fields.get("content") and not fields.get("tool_calls"):
@@ -328,11 +317,6 @@ def _renumber(
         numbers |= {row: last + place for place, row in enumerate(behind, 1)}
         last += len(behind)
     return numbers, moved
-
-
-def _format(thread: Thread, row: Message) -> str:
-    """Return a position for a cursor: the segment, and the number in it."""
-    return ".".join(map(str, thread.position(row)))
 
 
 def _find_position(rows: VersionedQuerySet, thread: Thread, message_id: UUID) -> Position:

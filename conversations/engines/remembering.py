@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from time import sleep
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
 
 from conversations.engines.consolidation import rules
@@ -24,7 +24,8 @@ from memory.exceptions import Conflict, Invalid, NotFound, TooLarge
 from memory.models import Fact, FactLink, Session
 from memory.models.nodes import uuid7
 
-ADDED, UPDATED, SUPERSEDED, IGNORED = ACTIONS = ("added", "updated", "superseded", "ignored")
+Action = Literal["added", "updated", "superseded", "ignored"]
+ADDED, UPDATED, SUPERSEDED, IGNORED = ACTIONS = get_args(Action)
 MAX_MESSAGES = 100  # that one call learns from
 MAX_TRIES = 10  # while another worker learns from the session
 MAX_TEXT_LENGTH = 200  # characters of an ignored message
@@ -56,21 +57,18 @@ REASONS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a statement; of an ignored message, of all of it.
+    """What became of a statement, or of a message of which nothing was learned."""
 
-    ``fact`` is what was added or updated, or the older one whose place ``newer_id`` takes.
-    """
-
-    action: str
-    text: str
+    action: Action
+    text: Annotated[str, "Of the fact; of an ignored message, its beginning."]
     reason: str
-    fact: Fact | None = None
-    message_id: UUID | None = None
-    newer_id: UUID | None = None
-
-    @property
-    def person(self) -> str:
-        return str(self.fact.metadata.get("person", "")) if self.fact else ""
+    fact_id: Annotated[UUID | None, "What was added, updated or superseded."] = None
+    category: Annotated[str, "Empty for an ignored message."] = ""
+    person: Annotated[
+        str, "Whom a plain fact of a life is about: a name, a relation, or user for who speaks."
+    ] = ""
+    message_id: Annotated[UUID | None, "The message that says it."] = None
+    newer_id: Annotated[UUID | None, "Of a superseded fact: the one in its place."] = None
 
 
 @dataclass(frozen=True)
@@ -183,7 +181,7 @@ def list_changed(report: ConsolidationReport) -> Iterator[Outcome]:
         is_new = change.action == CREATED
         reason = NEW if is_new else MERGED_BY if change.action == MERGED else KNOWN
         source = next((one.id for one in change.evidence if one.kind == FactLink.Target.MESSAGE), None)
-        yield Outcome(ADDED if is_new else UPDATED, change.fact.fact_text, reason, change.fact, source)
+        yield describe_fact(ADDED if is_new else UPDATED, change.fact, reason, message_id=source)
 
 
 def list_superseded(session: Session, run: ConsolidationRun) -> Iterator[Outcome]:
@@ -198,7 +196,12 @@ def list_superseded(session: Session, run: ConsolidationRun) -> Iterator[Outcome
     for older, newer in (pair for pair in pairs if facts.keys() >= set(pair)):
         text, old = facts[newer].fact_text, facts[older]
         reason = (REPLACED if replaces(text, old.fact_text) else DOUBTED).format(text=text)
-        yield Outcome(SUPERSEDED, old.fact_text, reason, old, None, newer)
+        yield describe_fact(SUPERSEDED, old, reason, newer_id=newer)
+
+
+def describe_fact(action: Any, fact: Fact, reason: str, **ids: UUID | None) -> Outcome:
+    person = str(fact.metadata.get("person", ""))
+    return Outcome(action, fact.fact_text, reason, fact.uid, fact.category, person, **ids)
 
 
 def explain_ignored(rows: Iterable[Message], is_asked: bool, in_chat: bool) -> Iterator[Outcome]:
@@ -207,7 +210,7 @@ def explain_ignored(rows: Iterable[Message], is_asked: bool, in_chat: bool) -> I
     """
     for row in rows:
         reason = NOTED_NOTHING if is_asked and row.role in SPOKEN else explain_rules(row, in_chat)
-        yield Outcome(IGNORED, row.content[:MAX_TEXT_LENGTH], reason, None, row.uid)
+        yield Outcome(IGNORED, row.content[:MAX_TEXT_LENGTH], reason, message_id=row.uid)
 
 
 def explain_rules(row: Message, in_chat: bool) -> str:

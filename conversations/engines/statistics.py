@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.db.models import Count, Max, Min, Sum
@@ -13,22 +13,22 @@ from conversations.engines.conversations import get_visible
 from conversations.engines.threads import load_thread
 from conversations.models import Conversation, Message
 from memory.actors import Actor
-from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.lookup import MAIN, open_lineage
 
 
 @dataclass
 class ThreadStats:
-    """What a thread has; ``shared`` are messages that it shares with the conversations it was forked from."""
+    """What a conversation has, with what it shares as a fork."""
 
     messages: int = 0
     tokens: int = 0
-    shared_messages: int = 0
+    shared_messages: Annotated[int, "Of these, how many it shares with its sources."] = 0
     shared_tokens: int = 0
-    roles: Counter[str] = field(default_factory=Counter)
+    roles: Annotated[Counter[str], "Messages by role."] = field(default_factory=Counter)
     began_at: datetime | None = None
     ended_at: datetime | None = None
-    depth: int = 0
-    forks: int = 0
+    depth: Annotated[int, "How many forks lie between it and the first conversation."] = 0
+    forks: Annotated[int, "Forks at its own messages."] = 0
 
     def add(self, counted: dict[str, Any], *, is_shared: bool) -> None:
         count, tokens = counted["count"], counted["tokens"] or 0
@@ -46,9 +46,7 @@ def count_thread(
     *, conversation_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None
 ) -> ThreadStats:
     """Return the statistics of a conversation with what it shares. Raises NotFound."""
-    actor.require_scope("read", branch_name)
-    branch = find_branch(actor, branch_name)
-    lineage = branch.lineage(resolve_point(branch, at))
+    lineage = open_lineage(actor, branch_name, at)
     thread = load_thread(lineage, get_visible(lineage, conversation_id))
     when = Coalesce("said_at", "created_at")
     forks = Conversation.objects.in_lineage(lineage).filter(parent_conversation_id=conversation_id)

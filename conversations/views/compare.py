@@ -7,6 +7,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as lazy
 
 from conversations.engines.messages import may_read_thinking
+from conversations.engines.semantic_diff.comparison import SAME, Comparison, DiffRow, RowDiffPage, Side
 from conversations.engines.semantic_diff.engine import (
     DIVERGENT,
     EQUIVALENT,
@@ -15,8 +16,6 @@ from conversations.engines.semantic_diff.engine import (
     SemanticDiff,
     SemanticDiffEngine,
 )
-from conversations.engines.semantic_diff.loading import Comparison, Side
-from conversations.engines.semantic_diff.row_diff import SAME, DiffRow, RowDiffPage
 from conversations.views.conversations import Conversations
 from conversations.views.thread import ThreadEntry, list_entries
 from memory.engines.facts.links import LinkEngine

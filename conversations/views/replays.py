@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from conversations.engines.fields.replays import REPLAY
 from conversations.engines.replays.engine import LIMITS, ReplayEngine
-from conversations.engines.replays.side_scores import compare_scores
+from conversations.engines.replays.scores import compare_scores
 from conversations.engines.replays.sources import name_sources
 from conversations.models import Message, Replay
 from conversations.operations.conversations import CONVERSATIONS

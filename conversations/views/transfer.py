@@ -10,9 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from conversations.engines.compaction import KEPT_MESSAGES, CompactionEngine
-from conversations.engines.import_export.document import MAX_BYTES
+from conversations.engines.import_export.document import MARKDOWN, MAX_BYTES
 from conversations.engines.import_export.engine import ConversationTransfer
-from conversations.engines.import_export.markdown import MARKDOWN
 from conversations.models import Conversation
 from conversations.operations.conversations import CONVERSATIONS
 from conversations.views.conversations import Conversations

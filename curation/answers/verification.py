@@ -83,52 +83,9 @@ class JobShape(s.Serializer):
     finished_at = s.DateTimeField(allow_null=True)
 
 
-class SummaryShape(s.Serializer):
-    """What verification says of a branch."""
-
-    branch = s.CharField()
-    facts = s.IntegerField()
-    verification = s.DictField(child=s.IntegerField(), help_text="Facts by verdict.")
-    methods = s.DictField(child=s.IntegerField(), help_text="Verdicts on present texts by method.")
-    judge = s.CharField(allow_null=True, help_text="The model that judges; null: the heuristic alone rates.")
-
-
-class MergeReadinessShape(s.Serializer):
-    """Whether what a branch would bring passes the verification gate."""
-
-    source = s.CharField()  # type: ignore[assignment]  # a field of the answer
-    target = s.CharField()
-    can_merge = s.BooleanField()
-    verified = s.IntegerField()
-    unverified = s.IntegerField(
-        help_text="Plausible ones and those by a method that does not count included."
-    )
-    invalidated = s.IntegerField()
-    offending = s.ListField(child=s.UUIDField(), help_text="The first 100 facts that stop it.")
-    verifiable = s.ListField(
-        child=s.UUIDField(),
-        help_text="The first 1,000 that would pass once a person verifies them, which one action of"
-        " POST /facts/actions on the source does.",
-    )
-
-
-class CalibrationShape(s.Serializer):
-    """Agreement of a judge with people."""
-
-    model = s.CharField(help_text="Empty: all judges together.")
-    prompt = s.CharField()
-    pairs = s.IntegerField(help_text="Texts with a verdict of both.")
-    agreement = s.FloatField(allow_null=True)
-    kappa = s.FloatField(allow_null=True, help_text="Cohen's; null where it is not defined.")
-    table = s.DictField(help_text="Counts by the person's verdict, then the judge's.")
-
-
 render_rating = build_renderer(RatingShape)
 _status = build_renderer(FactVerificationShape, "rating")
 render_job = build_renderer(JobShape)
-render_summary = build_renderer(SummaryShape)
-render_readiness = build_renderer(MergeReadinessShape)
-render_calibration = build_renderer(CalibrationShape)
 
 
 def render_status(found: tuple[Fact, Verification | None]) -> dict[str, Any]:

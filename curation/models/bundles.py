@@ -1,4 +1,7 @@
-"""Bundles: knowledge as a document that leaves the project, and the keys by which another trusts it."""
+"""The ids that memories of a bundle have in a project."""
+
+import hashlib
+from uuid import UUID
 
 from django.db import models
 
@@ -6,6 +9,21 @@ from memory.db.fields import JSONTextField
 from memory.models.branches import Branch
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
+
+TIME_BITS = 48
+
+
+def derive_uid(project_id: UUID, uid: UUID) -> UUID:
+    """Return the id that a memory of a bundle has in a project: the same with each import.
+
+    It keeps the time of an id of version 7, so that lists have their order.
+    """
+    digest = hashlib.sha256(f"bundle:{project_id}:{uid}".encode()).digest()
+    time = uid.int >> (128 - TIME_BITS) if uid.version == 7 else 0
+    rest = int.from_bytes(digest[:10], "big")
+    value = (time << 80) | (rest & ~(0xF << 76) & ~(0x3 << 62)) | (7 << 76) | (2 << 62)
+    return UUID(int=value)
+
 
 DELETED = "deleted"  # the origin of a bundle that is no more than a number that is taken
 

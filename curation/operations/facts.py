@@ -3,7 +3,7 @@
 from typing import Any
 
 from curation.answers import verification as shapes
-from curation.engines.verification import DONE_STATES, VerificationEngine
+from curation.engines.verification.engine import DONE_STATES, VerificationEngine
 from curation.models import VerificationJob
 from memory.answers.facts import FactShape
 from memory.answers.facts import fact as render_fact

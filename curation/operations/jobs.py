@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from curation.answers import verification as shapes
 from curation.engines.orders import JOBS as ORDER
-from curation.engines.verification import VerificationEngine
+from curation.engines.verification.engine import VerificationEngine
 from curation.models import VerificationJob
 from memory.operations.base import Answer, Resource, Row
 from memory.operations.columns import Column

@@ -3,7 +3,9 @@
 from curation.answers import scores as shapes
 from curation.engines.fields.scores import SCORE, SCORE_FILTERS
 from curation.engines.scoring.engine import ScoringEngine
+from curation.engines.scoring.summary import ScoreSummary
 from curation.models import Score
+from memory.answers.derived import derive_shape, render_derived
 from memory.engines.fields.base import Use
 from memory.operations.base import Answer, Resource, Row
 
@@ -32,7 +34,7 @@ SCORES.add(
     "summary",
     engine.summarize_scores,
     "Count, average, least and greatest score in each dimension",
-    Answer(shapes.ScoreSummaryShape, shapes.render_summary),
+    Answer(derive_shape(ScoreSummary), render_derived),
     verb="get",
     of_row=False,
     path="summary/<target_type>/<uuid:target_id>",

@@ -1,10 +1,11 @@
 """What may be done to have facts verified."""
 
 from curation.answers import verification as shapes
-from curation.engines.calibration import calibrate
-from curation.engines.overview import check_merge_gate, summarize_branch
-from curation.engines.verification import VerificationEngine
+from curation.engines.verification.calibration import Calibration, calibrate
+from curation.engines.verification.engine import VerificationEngine
+from curation.engines.verification.gates import MergeReadiness, Summary, check_merge_gate, summarize_branch
 from curation.models import Verification
+from memory.answers.derived import derive_shape, render_derived
 from memory.engines.fields.common import STATED
 from memory.operations.base import Answer, Resource
 
@@ -22,7 +23,7 @@ VERIFICATION.add(
     "merge_gate",
     check_merge_gate,
     "Check whether a merge passes the verification gate",
-    Answer(shapes.MergeReadinessShape, shapes.render_readiness),
+    Answer(derive_shape(MergeReadiness), render_derived),
     path="merge-gate",
     body="MergeGateInput",
     about="The merge to check.",
@@ -31,7 +32,7 @@ VERIFICATION.add(
     "summary",
     summarize_branch,
     "Count the facts of a branch by verdict",
-    Answer(shapes.SummaryShape, shapes.render_summary),
+    Answer(derive_shape(Summary), render_derived),
     verb="get",
     path="summary/<path:branch_name>",
 )
@@ -39,6 +40,6 @@ VERIFICATION.add(
     "calibration",
     calibrate,
     "Compare the judge with people's verdicts",
-    Answer(shapes.CalibrationShape, shapes.render_calibration, is_complete=True),
+    Answer(derive_shape(Calibration), render_derived, is_complete=True),
     verb="get",
 )

@@ -12,7 +12,7 @@ from curation.engines.bundles.document import MAX_BYTES, read_bytes
 from curation.engines.bundles.engine import KnowledgeBundleEngine, load_document
 from curation.engines.bundles.keys import BundleKeyEngine
 from curation.engines.fields.bundles import BUNDLE
-from curation.engines.holdings import describe_frozen, list_talks
+from curation.engines.prompt_lines import describe_frozen, list_talks
 from curation.models import Bundle
 from curation.operations.bundles import BUNDLES
 from curation.operations.signing_key import SIGNING_KEY

@@ -9,7 +9,7 @@ from curation.engines.fields.handoffs import HANDOFF
 from curation.engines.handoffs.briefing import describe_packet, list_standing_facts
 from curation.engines.handoffs.engine import HandoffEngine
 from curation.engines.handoffs.packet import list_missing, measure_completeness
-from curation.engines.holdings import measure_lines
+from curation.engines.prompt_lines import measure_lines
 from curation.models import Handoff
 from curation.operations.handoffs import HANDOFFS
 from curation.templatetags.handoffs import TYPES

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy
 
 from curation.engines.fields.templates import TEMPLATE
-from curation.engines.holdings import describe_branch
+from curation.engines.prompt_lines import describe_branch
 from curation.engines.templates.engine import TemplateEngine
 from curation.models import Template, TemplateUse
 from curation.operations.templates import TEMPLATES

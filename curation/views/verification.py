@@ -8,10 +8,10 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from curation.engines.overview import summarize_branch
-from curation.engines.selection import DEFAULT_LIMIT
-from curation.engines.verification import DONE_STATES, VerificationEngine, find_rating
-from curation.engines.verification_run import find_judge
+from curation.engines.verification.engine import DONE_STATES, VerificationEngine, find_rating
+from curation.engines.verification.gates import summarize_branch
+from curation.engines.verification.run import find_judge
+from curation.engines.verification.selection import DEFAULT_LIMIT
 from curation.models import VerificationJob
 from curation.operations.jobs import JOBS
 from curation.operations.verification import VERIFICATION

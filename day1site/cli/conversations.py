@@ -100,7 +100,7 @@ def export(run: Invocation, conversation_id: str, file: str, form: str, branch: 
     document = api.get(path, branch=branch, at=at)
     text = json.dumps(document, ensure_ascii=False) + "\n"
     if form == MARKDOWN:
-        from conversations.engines.import_export.markdown import write_markdown
+        from conversations.engines.import_export.document import write_markdown
 
         text = write_markdown(document)
     if file == "-":

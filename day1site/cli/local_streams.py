@@ -7,7 +7,7 @@ from uuid import UUID
 from conversations.engines.replays.batches import ReplayBatchEngine
 from conversations.engines.replays.engine import ReplayEngine
 from curation.engines.scoring.engine import ScoringEngine
-from curation.engines.verification import VerificationEngine
+from curation.engines.verification.engine import VerificationEngine
 from day1site.cli.rest import Answer
 from day1site.cli.streams import Export, Importer
 from memory.actors import Actor

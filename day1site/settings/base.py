@@ -208,7 +208,7 @@ DAY1 = {
     "session_parts": ("conversations.engines.sessions.SessionConversations",),
     "briefing_parts": ("curation.engines.handoffs.briefing.HandoffBriefing",),
     "trace_erasers": (
-        "conversations.engines.named_after.TitleTraces",
+        "conversations.engines.inherited_titles.TitleTraces",
         "conversations.engines.compaction.CompactionTraces",
         "conversations.engines.replays.traces.ReplayTraces",
         "curation.engines.handoffs.traces.HandoffTraces",
@@ -217,8 +217,8 @@ DAY1 = {
         "analytics.engines.stored.TallyTraces",
     ),
     "task_hooks": (
-        "conversations.engines.consolidation.task_hook.TaskConsolidation",
-        "curation.engines.templates.outcomes.TaskOutcomes",
+        "conversations.engines.consolidation.automatic.TaskConsolidation",
+        "curation.engines.templates.rows.TaskOutcomes",
     ),
     "template_suggester": "curation.engines.templates.ranking.TemplateRanking",
     "commit_maskers": ("curation.engines.quarantine.masking.QuarantineMasker",),

@@ -34,6 +34,24 @@ def write_transaction() -> Iterator[None]:
         yield
 
 
+class _RolledBack(Exception):
+    """The end of a dry run, which leaves nothing."""
+
+
+@contextmanager
+def dry_transaction(is_dry: bool = True) -> Iterator[None]:
+    """Roll back what is written inside, where it is only tried."""
+    if not is_dry:
+        yield
+        return
+    try:
+        with write_transaction():
+            yield
+            raise _RolledBack
+    except _RolledBack:
+        return
+
+
 def retry_transaction(work: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function that is one transaction, so that it is run again when the database aborts it.
 

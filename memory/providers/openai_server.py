@@ -11,7 +11,9 @@ from email.utils import parsedate_to_datetime
 from functools import cached_property
 from threading import Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from django.core.exceptions import ImproperlyConfigured
 
 from memory.db.work_slots import work_slots
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
@@ -43,8 +45,17 @@ QUOTING_KEY = (401, 403)  # messages of these may quote a part of the key
 
 logger = logging.getLogger(__name__)
 
+Server = TypeVar("Server")
 # Opens a streamed answer with a client, within these seconds.
 Send = Callable[["OpenAI", float], AbstractContextManager[Any]]
+
+
+def find_configured(get: Callable[[], Server | None]) -> tuple[Server | None, str]:
+    """Return a server of the settings, and why there is none although they name one."""
+    try:
+        return get(), ""
+    except ImproperlyConfigured as error:
+        return None, str(error)
 
 
 class OpenAIServer:

@@ -17,7 +17,7 @@ from curation.engines.handoffs.engine import HandoffEngine
 from curation.engines.quarantine.engine import QuarantineEngine
 from curation.engines.scoring.engine import ScoringEngine
 from curation.engines.templates.engine import TemplateEngine
-from curation.engines.verification import VerificationEngine
+from curation.engines.verification.engine import VerificationEngine
 from curation.models import ReviewItem
 from memory.actors import Actor, local_actor
 from memory.engines.access.invitations import InvitationEngine

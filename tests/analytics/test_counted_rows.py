@@ -15,9 +15,9 @@ from analytics.engines.ranges import TimeRange
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from conversations.models import ConsolidationRun, Conversation
-from curation.engines.overview import summarize_branch
 from curation.engines.quarantine.engine import QuarantineEngine
 from curation.engines.queue.engine import QueueEngine
+from curation.engines.verification.gates import summarize_branch
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
@@ -181,7 +181,7 @@ def test_yield_is_of_sessions(actor: Actor, project: Project, main: Branch, leve
     )
     found = engine.overview(actor=actor)
     yields = found.consolidation
-    assert (yields.runs, yields.processed, yields.created, yields.is_healthy) == (1, 100, 10, True)
+    assert (yields.runs, yields.processed, yields.created, yields.healthy) == (1, 100, 10, True)
     assert found.model_tokens["consolidation_input"] == 7
 
 

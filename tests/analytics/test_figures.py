@@ -113,17 +113,17 @@ class TestOverview:
             begun = timezone.now() - timedelta(days=days)
             ConsolidationRun.objects.create(**{**fixed, "started_at": begun, **values})
 
-        assert engine.overview(actor=actor).consolidation.is_healthy is None
+        assert engine.overview(actor=actor).consolidation.healthy is None
         add_run(messages=40, observations=60, created=10, input_tokens=7)
         add_run(messages=50, created=50, state="undone")
         add_run(messages=50, created=50, days=31)
         found = engine.overview(actor=actor)
         assert (found.consolidation.runs, found.consolidation.processed) == (1, 100)
-        assert (found.consolidation.rate, found.consolidation.is_healthy) == (0.1, True)
+        assert (found.consolidation.rate, found.consolidation.healthy) == (0.1, True)
         assert found.model_tokens["consolidation_input"] == 7
         add_run(observations=100, created=100)
         low = engine.overview(actor=actor).consolidation
-        assert (low.rate, low.is_healthy) == (0.55, False)
+        assert (low.rate, low.healthy) == (0.55, False)
 
     def test_quarantine_and_erasure_leave_their_mark(self, write: Write, actor: Actor) -> None:
         write("One.", agent="eve", category="decision")

@@ -8,9 +8,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from analytics.engines import tallies as t
-from analytics.engines.checkpoints import update_tallies
 from analytics.engines.engine import AnalyticsEngine
-from analytics.engines.stored import MEASURES, load_stored, read_tally
+from analytics.engines.stored import MEASURES, load_stored, read_tally, update_tallies
 from analytics.models import StoredTally
 from analytics.tasks import update_tallies as run_task
 from curation.engines.quarantine.engine import QuarantineEngine
@@ -115,7 +114,7 @@ def test_many_groups_and_many_changes_are_counted_anew(
     write("Three.", category="c")
     check()
     StoredTally.objects.all().delete()
-    monkeypatch.setattr("analytics.engines.checkpoints.MAX_GROUPS", 2)
+    monkeypatch.setattr("analytics.engines.stored.MAX_GROUPS", 2)
     update_tallies()
     assert not StoredTally.objects.filter(measure="facts").exists()
     check()
@@ -128,7 +127,7 @@ def list_seqs(measure: str) -> list[int]:
 def test_the_past_keeps_a_tally_for_each_step(
     write: Write, actor: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("analytics.engines.checkpoints.STEP", 2)
+    monkeypatch.setattr("analytics.engines.stored.STEP", 2)
     for n in range(3):
         fact = write(f"Fact {n}.", category=f"c{n}")
         facts.set_verification(fact_id=fact.uid, verdict="verified", actor=actor)
@@ -147,8 +146,8 @@ def test_an_older_past_is_filled_step_by_step(
     facts.write_facts(facts=[{"fact_text": f"At once {n}."} for n in range(9)], actor=actor)
     for n in range(8):
         facts.update_fact(fact_id=fact.uid, updates={"category": f"c{n}"}, actor=actor)
-    monkeypatch.setattr("analytics.engines.checkpoints.STEP", 2)
-    monkeypatch.setattr("analytics.engines.checkpoints.MAX_FILLED", 1)
+    monkeypatch.setattr("analytics.engines.stored.STEP", 2)
+    monkeypatch.setattr("analytics.engines.stored.MAX_FILLED", 1)
     assert update_tallies() == len(MEASURES) + 4  # facts by state and by day, verdicts, judged facts
     while update_tallies():
         check()

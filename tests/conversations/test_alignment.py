@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conversations.engines.semantic_diff.comparison import align_equal, align_similar
 from conversations.engines.semantic_diff.engine import choose_verdict, compare_actions
-from conversations.engines.semantic_diff.row_diff import align_equal, align_similar
 from conversations.engines.semantic_diff.tool_steps import ToolStep
 
 NAMES = st.lists(st.sampled_from("abcd"), max_size=12)

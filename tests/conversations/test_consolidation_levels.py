@@ -29,7 +29,7 @@ from tests.memory.test_agent_tasks import key_actor
 pytestmark = pytest.mark.django_db(transaction=True)
 engine = ConsolidationEngine()
 ONCE_MORE = f"{ARGON[:-1]} now."
-HOOK = "conversations.engines.consolidation.task_hook.TaskConsolidation"
+HOOK = "conversations.engines.consolidation.automatic.TaskConsolidation"
 
 
 @pytest.fixture(autouse=True)

@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from conversations.engines.conversations import ConversationEngine
+from conversations.engines.import_export.document import fold, read_markdown, write_markdown
 from conversations.engines.import_export.engine import ConversationTransfer
-from conversations.engines.import_export.markdown import fold, read_markdown, write_markdown
 from conversations.engines.messages import MessageEngine
 from conversations.models import Conversation, Message
 from memory.actors import Actor

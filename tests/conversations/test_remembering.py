@@ -96,7 +96,7 @@ def told(found: Remembered) -> list[tuple[str, str]]:
 
 def test_plain_facts_of_a_life_are_facts_of_their_category_and_person(actor: Actor, main: Any) -> None:
     found = remember(actor, CHAT)
-    rows = [(one.action, one.text, one.fact.category, one.person) for one in found.outcomes if one.fact]
+    rows = [(one.action, one.text, one.category, one.person) for one in found.outcomes if one.fact_id]
     assert sorted(rows) == [
         ("added", "I moved to Berlin last spring.", "home", "user"),
         ("added", "I'm vegetarian.", "diet", "user"),
@@ -115,8 +115,8 @@ def test_what_is_said_again_is_confirmed_and_what_changed_takes_its_place(actor:
     found = remember(actor, "We moved to Munich.", session_id="three")
     assert told(found) == [("added", "We moved to Munich."), ("superseded", "I live in Berlin.")]
     added, older = found.outcomes
-    assert added.fact
-    assert older.newer_id == added.fact.uid
+    assert added.fact_id
+    assert older.newer_id == added.fact_id
     assert older.reason == remembering.REPLACED.format(text="We moved to Munich.")
 
 
@@ -133,8 +133,8 @@ def test_the_model_of_the_settings_notes_them(actor: Actor, main: Any, model: Fa
     found = remember(actor, ["Hello there!", "Mia, our oldest, will be a pupil from August on."])
     assert told(found) == [("added", "Mia starts school in August."), ("ignored", "Hello there!")]
     assert found.outcomes[1].reason == remembering.NOTED_NOTHING
-    assert found.outcomes[0].fact
-    assert found.outcomes[0].fact.category == "family"
+    assert found.outcomes[0].fact_id
+    assert found.outcomes[0].category == "family"
 
 
 def note_personal(record: str) -> Response:
@@ -231,8 +231,8 @@ def test_the_prompt_has_the_instructions_of_the_project(actor: Actor, main: Any,
     )
     engine.set_instructions(actor=actor, text="Note guests.", categories=["Guest", "menu"])
     found = remember(actor, "The Meiers will be with us on Friday.")
-    assert found.outcomes[0].fact
-    assert found.outcomes[0].fact.category == "guest"
+    assert found.outcomes[0].fact_id
+    assert found.outcomes[0].category == "guest"
     system = model.prompts[0][0]["content"]
     assert "\nNote guests.\n" in system
     assert '"category" is one of guest, menu:' in system
@@ -363,6 +363,6 @@ def test_in_a_chat_what_is_picked_in_passing_is_no_decision(actor: Actor, main: 
     lasting += ["I always fly with an aisle seat.", "I'm on the waiting list for a knee operation."]
     lasting += ["We decided to have the party at the Red Lion."]
     outcomes = remember(actor, lasting).outcomes
-    categories = {one.text: one.fact.category for one in outcomes if one.fact}
+    categories = {one.text: one.category for one in outcomes if one.fact_id}
     expected = ["preference", "preference", "personal", "personal", "decision"]
     assert categories == dict(zip(lasting, expected, strict=True))

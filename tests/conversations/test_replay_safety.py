@@ -10,8 +10,8 @@ from werkzeug import Response
 
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
+from conversations.engines.replays.context import UNKNOWN
 from conversations.engines.replays.engine import ReplayEngine
-from conversations.engines.replays.recorded import UNKNOWN
 from conversations.engines.replays.run import ReplayRun
 from conversations.models import Conversation, Message, Replay, ReplayStep
 from curation.engines.quarantine.engine import QuarantineEngine

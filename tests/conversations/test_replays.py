@@ -11,8 +11,8 @@ from werkzeug import Response
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from conversations.engines.replays.batches import ReplayBatchEngine
+from conversations.engines.replays.context import UNKNOWN
 from conversations.engines.replays.engine import ReplayEngine
-from conversations.engines.replays.recorded import UNKNOWN
 from conversations.engines.replays.run import ReplayRun
 from conversations.models import Conversation, Message, Replay, ReplayBatch, ReplayStep
 from conversations.tasks import compare_replay

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
-from conversations.engines.semantic_diff import engine, loading
+from conversations.engines.semantic_diff import comparison, engine
 from conversations.engines.semantic_diff.engine import (
     MAX_WIDTH,
     VECTORS,
@@ -149,7 +149,7 @@ class TestLayers:
         other = talk(call("Read", {"path": "b"}), call("Grep"), call("Bash", {}, "fine"))
         actions = compare(one, other).actions
         assert (actions.aligned, actions.only_first, actions.only_second) == (2, {"Edit": 1}, {"Grep": 1})
-        assert [(one["tool"], one["arguments"]) for one in actions.argument_changes] == [("Read", ["path"])]
+        assert [(one.tool, one.arguments) for one in actions.argument_changes] == [("Read", ["path"])]
         assert actions.failures == (1, 0)
         assert (actions.sequence, actions.tools, actions.order) == (0.6667, 0.5, 0.3333)
         assert actions.similarity == pytest.approx(0.5417, abs=1e-4)
@@ -198,7 +198,7 @@ class TestLayers:
         other = talk(ask("a"), call("Bash", {}, "fine"), call("Bash", {}, "fine"), answer("It works."))
         outcome = compare(one, other).outcome
         assert (outcome.messages, outcome.failures, outcome.tool_calls) == ((3, 4), (1, 0), (1, 2))
-        assert outcome.results == ("It failed.", "It works.")
+        assert (outcome.first_result, outcome.second_result) == ("It failed.", "It works.")
 
     def test_empty_ones(self, talk, compare):
         assert compare(talk(), talk()).verdict == "equivalent"
@@ -237,7 +237,7 @@ class TestRefusals:
             ENGINE.semantic_diff(conversation_id=talk().uid, other=uuid4(), actor=actor)
 
     def test_too_many_messages(self, monkeypatch, talk, compare):
-        monkeypatch.setattr(loading, "MAX_COMPARED", 1)
+        monkeypatch.setattr(comparison, "MAX_COMPARED", 1)
         with pytest.raises(TooLarge, match="1 messages a side"):
             compare(talk(ask("a"), ask("b")), talk(ask("a")))
 
@@ -297,7 +297,7 @@ class TestBounds:
         assert found[0, 2] < 0.05
 
     def test_texts_over_the_limit_are_refused(self, talk, compare, monkeypatch):
-        monkeypatch.setattr(loading, "MAX_COMPARED_BYTES", 2**20)
+        monkeypatch.setattr(comparison, "MAX_COMPARED_BYTES", 2**20)
         one, other = talk(answer("a " * 500_000), answer("b " * 500_000)), talk(answer("a"))
         with pytest.raises(TooLarge, match="1 MiB a side"):
             compare(one, other)

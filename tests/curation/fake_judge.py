@@ -7,6 +7,9 @@ from typing import Any, Self
 
 from werkzeug import Request, Response
 
+from curation.engines.verification.engine import VerificationEngine
+from curation.models import Verification, VerificationJob
+from memory.engines.support.leases import MAX_TRIES
 from tests.http_doubles import DoubleServer
 
 KEY = "sk-judge-not-to-be-told"
@@ -81,3 +84,11 @@ class FakeJudge:
         if self.before and (answer := self.before(sent["messages"][1]["content"])):
             return answer
         return self.next.popleft() if self.next else completion(self.text)
+
+
+def verify_fact(**where: Any) -> Verification:
+    """Have a fact rated by a worker that does not wait for a judge; return the result."""
+    job = VerificationEngine().start_verification(**where)
+    VerificationJob.objects.filter(pk=job.pk).update(tries=MAX_TRIES - 1)
+    VerificationEngine().run_job(job.pk)
+    return Verification.objects.prefetch_related("scores").get(job=job)

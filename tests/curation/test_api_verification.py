@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from curation.engines.verification import VerificationEngine
 from curation.models import VerificationJob
 from curation.tasks import sweep_verification, verify, verify_due
 from memory.engines.branches.manager import BranchManager
 from memory.models import Fact, Project
-from tests.curation.fake_judge import FakeJudge, rating
+from tests.curation.fake_judge import FakeJudge, rating, verify_fact
 from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -89,7 +88,7 @@ def test_summary_gate_and_calibration(judge: FakeJudge, fact: Fact, write: Any, 
     BranchManager().create_branch(name="task/x/y", actor=actor)
     bad = write("What the task alone says of the port.", "task/x/y")
     judge.text = rating(0.1)
-    VerificationEngine().verify_fact(fact_id=bad.uid, actor=actor, branch_name="task/x/y")
+    verify_fact(fact_id=bad.uid, actor=actor, branch_name="task/x/y")
     summary = api.get("/verification/summary/task/x/y").json()
     assert (summary["branch"], summary["facts"], summary["judge"]) == ("task/x/y", 2, "fake-judge")
     assert summary["verification"] == {"verified": 0, "plausible": 0, "unverified": 1, "invalidated": 1}

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from curation.engines.calibration import VERDICTS, calibrate, compute_kappa
-from curation.engines.verification import VerificationEngine
+from curation.engines.verification.calibration import VERDICTS, calibrate, compute_kappa
+from curation.engines.verification.engine import VerificationEngine
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.exceptions import ScopeMissing
 from memory.models import Fact, Project
-from tests.curation.fake_judge import MODEL, FakeJudge, rating
+from tests.curation.fake_judge import MODEL, FakeJudge, rating, verify_fact
 
 engine, facts = VerificationEngine(), FactEngine()
 SAYS = {"verified": rating(0.9), "unverified": rating(0.5), "invalidated": rating(0.1)}
@@ -31,7 +31,7 @@ def judge_and_say(
 ) -> None:
     facts.set_verification(fact_id=fact.uid, verdict=said, actor=actor, branch_name=branch)
     judge.text = SAYS[verdict]
-    engine.verify_fact(fact_id=fact.uid, actor=actor, branch_name=branch)
+    verify_fact(fact_id=fact.uid, actor=actor, branch_name=branch)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -41,7 +41,7 @@ def test_kappa_and_table_come_from_the_curators_own_verdicts(
     for n, (said, verdict) in enumerate(PAIRS):
         judge_and_say(write(f"Service {n} listens on port 80{n}."), actor, judge, said, verdict)
     facts.set_verification(fact_id=write("Nobody asked the judge.").uid, verdict="verified", actor=actor)
-    engine.verify_fact(fact_id=write("No person looked at this.").uid, actor=actor)
+    verify_fact(fact_id=write("No person looked at this.").uid, actor=actor)
     every, one = calibrate(actor=actor)
     assert (every.model, one.model, one.prompt) == ("", MODEL, "verify-1")
     assert every.table == one.table
@@ -62,7 +62,7 @@ def test_only_the_newest_on_the_same_text_counts(judge: FakeJudge, fact: Fact, a
     assert calibrate(actor=actor)[0].pairs == 0
     facts.set_verification(fact_id=fact.uid, verdict="verified", actor=actor)
     facts.update_fact(fact_id=fact.uid, updates={"fact_text": "Another text."}, actor=actor)
-    engine.verify_fact(fact_id=fact.uid, actor=actor)  # a person said nothing of this text
+    verify_fact(fact_id=fact.uid, actor=actor)  # a person said nothing of this text
     assert calibrate(actor=actor)[0].pairs == 1
 
 
@@ -71,7 +71,7 @@ def test_the_heuristic_is_not_calibrated_and_viewers_may_not_see(
     fact: Fact, actor: Actor, project: Project
 ) -> None:
     facts.set_verification(fact_id=fact.uid, verdict="verified", actor=actor)
-    engine.verify_fact(fact_id=fact.uid, actor=actor)
+    verify_fact(fact_id=fact.uid, actor=actor)
     (every,) = calibrate(actor=actor)
     assert (every.pairs, every.agreement, every.kappa) == (0, None, None)
     with pytest.raises(ScopeMissing):

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from conversations.engines.consolidation.engine import ConsolidationEngine
 from conversations.models import ConsolidationRun
-from curation.engines.dreaming.clusters import find_clusters
 from curation.engines.dreaming.engine import DreamEngine
 from curation.engines.dreaming.rules import DreamRules
+from curation.engines.dreaming.source import find_clusters
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager, create_main
 from memory.engines.facts.engine import FactEngine

@@ -8,7 +8,7 @@ from curation.engines.bundles.engine import KnowledgeBundleEngine
 from curation.engines.bundles.keys import BundleKeyEngine
 from curation.engines.handoffs.engine import HandoffEngine
 from curation.engines.handoffs.packet import compute_sha256
-from curation.engines.verification import VerificationEngine
+from curation.engines.verification.engine import VerificationEngine
 from curation.models import Handoff, Verification, VerificationJob
 from memory.actors import Actor, local_actor
 from memory.engines.activity.events import EventEngine
@@ -18,6 +18,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.import_export import FactImport
 from memory.engines.merging.engine import MergeEngine
 from memory.models import Fact, FactAssessment, Project
+from tests.curation.fake_judge import verify_fact
 from tests.curation.test_bundles import bring, document, reseal
 from tests.curation.test_handoffs import write_fact
 from tests.memory.api.client import Api
@@ -71,7 +72,7 @@ def test_a_guess_weighs_less_than_a_verdict(actor: Actor, write: Any) -> None:
     guessed, judged = write("word " * 40, confidence=1.0), write("other " * 40, confidence=1.0)
     BranchManager().create_branch(name="task/x", actor=actor)
     for fact, verdict in ((guessed, "unverified"), (judged, "verified")):
-        engine.verify_fact(fact_id=fact.uid, actor=actor)
+        verify_fact(fact_id=fact.uid, actor=actor)
         facts.set_verification(fact_id=fact.uid, verdict=verdict, actor=actor, branch_name="task/x")
     MergeEngine().merge_branch(source="task/x", actor=actor)
     assert (read(guessed, actor), read(judged, actor)) == (("plausible", "heuristic"), ("verified", "human"))
@@ -79,7 +80,7 @@ def test_a_guess_weighs_less_than_a_verdict(actor: Actor, write: Any) -> None:
 
 
 def test_stored_ratings_and_jobs_are_read_so(api: Api, actor: Actor, fact: Fact) -> None:
-    engine.verify_fact(fact_id=fact.uid, actor=actor)
+    verify_fact(fact_id=fact.uid, actor=actor)
     Verification.objects.update(verdict="verified")
     VerificationJob.objects.update(counts={"verified": 3, "invalidated": 1, "heuristic": 4, "refused": 0})
     rating = api.get(f"/facts/{fact.uid}/verification").json()["rating"]
@@ -92,7 +93,7 @@ def test_a_rating_again_changes_nothing(actor: Actor, write: Any) -> None:
     fact = write("word " * 40, confidence=1.0)
     FactEngine().set_verification(fact_id=fact.uid, verdict="verified", actor=actor)
     FactAssessment.objects.all_versions().update(method="heuristic")
-    assert engine.verify_fact(fact_id=fact.uid, actor=actor).applied is False
+    assert verify_fact(fact_id=fact.uid, actor=actor).applied is False
     assert FactAssessment.objects.all_versions().count() == 1
 
 

@@ -10,16 +10,16 @@ from django.db.models.signals import post_save
 from werkzeug import Response
 
 from conversations.capture.engine import IngestEngine
-from curation.engines.prompts import FOLDER, MAX_FACT, VERIFY
-from curation.engines.ratings import DIMENSIONS
-from curation.engines.verification import VerificationEngine
+from curation.engines.verification.engine import VerificationEngine
+from curation.engines.verification.judge import FOLDER, MAX_FACT, VERIFY
+from curation.engines.verification.ratings import DIMENSIONS
 from curation.models import Score, Verification, VerificationJob
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.sessions.observations import ObservationEngine
 from memory.models import Fact, FactAssessment, Observation
-from tests.curation.fake_judge import KEY, MODEL, FakeJudge, completion, rating
+from tests.curation.fake_judge import KEY, MODEL, FakeJudge, completion, rating, verify_fact
 
 pytestmark = pytest.mark.django_db(transaction=True)
 engine, facts = VerificationEngine(), FactEngine()
@@ -28,7 +28,7 @@ UNUSABLE = "The provider's answer cannot be used: "
 
 
 def verify(fact: Fact, actor: Actor, **more: Any) -> Verification:
-    return engine.verify_fact(fact_id=fact.uid, actor=actor, **more)
+    return verify_fact(fact_id=fact.uid, actor=actor, **more)
 
 
 def read(fact: Fact, actor: Actor) -> tuple[str, str]:

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from curation.engines.verification import VerificationEngine
+from curation.engines.verification.engine import VerificationEngine
 from curation.models import VerificationJob
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.models import Fact
-from tests.curation.fake_judge import FakeJudge, rating
+from tests.curation.fake_judge import FakeJudge, rating, verify_fact
 
 pytestmark = pytest.mark.django_db(transaction=True)
 engine = VerificationEngine()
@@ -71,7 +71,7 @@ def test_the_fact_shows_its_rating(
 
 
 def test_a_heuristic_rating_never_looks_like_a_judgement(fact: Fact, actor: Actor, viewer: Client) -> None:
-    engine.verify_fact(fact_id=fact.uid, actor=actor)
+    verify_fact(fact_id=fact.uid, actor=actor)
     page = text_of(viewer, f"/p/test/facts/{fact.uid}")
     assert "by the heuristic: no judgement" in page
     assert "by the judge" not in page
@@ -95,7 +95,7 @@ def test_calibration_has_a_table(
     for one, verdict, score in ((fact, "verified", 0.9), (other, "invalidated", 0.1)):
         FactEngine().set_verification(fact_id=one.uid, verdict=verdict, actor=actor)
         judge.text = rating(score)
-        engine.verify_fact(fact_id=one.uid, actor=actor)
+        verify_fact(fact_id=one.uid, actor=actor)
     page = text_of(curator, "/p/test/verification/calibration")
     assert "fake-judge" in page
     assert "100 %" in page

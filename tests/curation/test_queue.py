@@ -185,7 +185,7 @@ def test_filters_and_branches(
 def test_few_that_wait_among_many_are_found_in_bounded_looks(
     actor: Actor, write: Callable[..., Fact], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("curation.engines.queue.sources.WINDOWS", (1, 2))
+    monkeypatch.setattr("curation.engines.queue.engine.WINDOWS", (1, 2))
     monkeypatch.setattr("curation.engines.queue.engine.MAX_PORTIONS", 2)
     write("first")
     done = [write(f"done {number}") for number in range(12)]

@@ -10,7 +10,7 @@ from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from conversations.models import Message
 from curation.engines.templates.engine import TemplateEngine
-from curation.engines.verification import VerificationEngine
+from curation.engines.verification.engine import VerificationEngine
 from curation.models import Template, TemplateUse, TemplateVersion
 from memory.actors import Actor
 from memory.engines.agent_tasks.engine import TaskEngine

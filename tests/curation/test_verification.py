@@ -7,9 +7,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from curation.engines import again
-from curation.engines.overview import check_merge_gate, summarize_branch
-from curation.engines.verification import VerificationEngine
+from curation.engines.verification.engine import VerificationEngine, verify_due
+from curation.engines.verification.gates import check_merge_gate, summarize_branch
 from curation.models import Score, Verification, VerificationCursor, VerificationJob
 from memory.actors import Actor
 from memory.engines.access.policies import PolicyEngine
@@ -30,7 +29,7 @@ from memory.exceptions import (
     StaleVersion,
 )
 from memory.models import BranchPolicy, Commit, Fact, FactAssessment, Project, QueueMessage
-from tests.curation.fake_judge import FakeJudge, rating
+from tests.curation.fake_judge import FakeJudge, rating, verify_fact
 from tests.memory.fake_provider import failing
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -82,7 +81,7 @@ def test_the_heuristic_rates_by_confidence_category_and_length(
     actor: Actor, main: Any, fields: dict, scores: tuple, verdict: str
 ) -> None:
     fact = facts.write_fact(actor=actor, **fields).fact
-    result = engine.verify_fact(fact_id=fact.uid, actor=actor)
+    result = verify_fact(fact_id=fact.uid, actor=actor)
     found = {one.dimension: one.value for one in result.scores.all()}
     assert tuple(found[name] for name in ("accuracy", "relevance", "specificity")) == scores
     assert (result.method, result.verdict, result.fallback, result.calls) == ("heuristic", verdict, "", 0)
@@ -91,7 +90,7 @@ def test_the_heuristic_rates_by_confidence_category_and_length(
 
 
 def test_without_a_judge_that_is_said(actor: Actor, fact: Fact) -> None:
-    engine.verify_fact(fact_id=fact.uid, actor=actor)
+    verify_fact(fact_id=fact.uid, actor=actor)
     found = summarize_branch(branch_name="main", actor=actor)
     assert (found.judge, found.facts, found.methods["heuristic"]) == (None, 1, 1)
     assert found.verification == {"verified": 0, "plausible": 1, "unverified": 0, "invalidated": 0}
@@ -109,26 +108,26 @@ def test_without_a_judge_that_is_said(actor: Actor, fact: Fact) -> None:
 def test_a_persons_verdict_stands_against_the_judge(judge: FakeJudge, fact: Fact, actor: Actor) -> None:
     facts.set_verification(fact_id=fact.uid, verdict="verified", reason="read it", actor=actor)
     judge.text = rating(0.0)
-    result = engine.verify_fact(fact_id=fact.uid, actor=actor)
+    result = verify_fact(fact_id=fact.uid, actor=actor)
     assert (result.verdict, result.applied) == ("invalidated", False)
     assert read(fact, actor) == ("verified", "human")
 
 
 def test_the_heuristic_never_takes_the_place_of_a_judge(judge: FakeJudge, fact: Fact, actor: Actor) -> None:
     judge.text = rating(0.5)
-    assert engine.verify_fact(fact_id=fact.uid, actor=actor).verdict == "unverified"
+    assert verify_fact(fact_id=fact.uid, actor=actor).verdict == "unverified"
     judge.fail(500)
-    result = engine.verify_fact(fact_id=fact.uid, actor=actor)
+    result = verify_fact(fact_id=fact.uid, actor=actor)
     assert (result.method, result.verdict, result.applied) == ("heuristic", "plausible", False)
     assert read(fact, actor) == ("unverified", "judge")
 
 
 def test_a_judge_takes_the_place_of_the_heuristic(judge: FakeJudge, fact: Fact, actor: Actor) -> None:
     judge.fail(500)
-    engine.verify_fact(fact_id=fact.uid, actor=actor)
+    verify_fact(fact_id=fact.uid, actor=actor)
     assert read(fact, actor) == ("plausible", "heuristic")
     judge.text = rating(0.5)
-    engine.verify_fact(fact_id=fact.uid, actor=actor)
+    verify_fact(fact_id=fact.uid, actor=actor)
     assert read(fact, actor) == ("unverified", "judge")
 
 
@@ -137,16 +136,16 @@ def test_what_a_person_cleared_a_judge_may_judge_and_the_heuristic_not(
 ) -> None:
     facts.set_verification(fact_id=fact.uid, verdict="unverified", actor=actor)
     judge.fail(500)
-    assert not engine.verify_fact(fact_id=fact.uid, actor=actor).applied
+    assert not verify_fact(fact_id=fact.uid, actor=actor).applied
     assert read(fact, actor) == ("unverified", "human")
-    assert engine.verify_fact(fact_id=fact.uid, actor=actor).applied
+    assert verify_fact(fact_id=fact.uid, actor=actor).applied
     assert read(fact, actor) == ("verified", "judge")
 
 
 def test_an_edit_makes_it_unverified_and_a_revert_takes_the_verdict_back(
     judge: FakeJudge, fact: Fact, actor: Actor
 ) -> None:
-    engine.verify_fact(fact_id=fact.uid, actor=actor)
+    verify_fact(fact_id=fact.uid, actor=actor)
     commit = Commit.objects.filter(kind="fact.verify").get()
     facts.update_fact(fact_id=fact.uid, updates={"fact_text": "Another text."}, actor=actor)
     assert read(fact, actor)[0] == "unverified"
@@ -290,7 +289,7 @@ def test_a_branch_archived_under_a_job_fails_it(judge: FakeJudge, write: Any, ac
 def test_a_retired_fact_is_refused(judge: FakeJudge, fact: Fact, actor: Actor) -> None:
     facts.archive_fact(fact_id=fact.uid, actor=actor)
     with pytest.raises(IllegalTransition):
-        engine.verify_fact(fact_id=fact.uid, actor=actor)
+        verify_fact(fact_id=fact.uid, actor=actor)
     with pytest.raises(IllegalTransition):
         engine.start_verification(fact_id=fact.uid, actor=actor)
     assert (VerificationJob.objects.count(), len(judge.prompts)) == (0, 0)
@@ -299,7 +298,7 @@ def test_a_retired_fact_is_refused(judge: FakeJudge, fact: Fact, actor: Actor) -
 def test_a_viewer_may_not_verify(fact: Fact, project: Project) -> None:
     viewer = Actor(project.pk, "user", label="Vera", scopes=frozenset({"read"}))
     for call in (
-        lambda: engine.verify_fact(fact_id=fact.uid, actor=viewer),
+        lambda: verify_fact(fact_id=fact.uid, actor=viewer),
         lambda: engine.start_verification(fact_id=fact.uid, actor=viewer),
         lambda: engine.verify_batch(actor=viewer),
     ):
@@ -322,7 +321,7 @@ def test_jobs_of_other_branches_and_projects_are_unknown(
     with pytest.raises(BranchForbidden):
         engine.verify_batch(actor=narrow)
     with pytest.raises(NotFound):
-        engine.verify_fact(fact_id=fact.uid, actor=foreign)
+        verify_fact(fact_id=fact.uid, actor=foreign)
 
 
 @pytest.mark.parametrize(
@@ -340,7 +339,7 @@ def test_a_stale_version_and_an_archived_branch_are_refused(fact: Fact, actor: A
     branches.create_branch(name="task/x", actor=actor)
     branches.archive_branch(name="task/x", actor=actor)
     with pytest.raises(BranchArchived):
-        engine.verify_fact(fact_id=fact.uid, actor=actor, branch_name="task/x")
+        verify_fact(fact_id=fact.uid, actor=actor, branch_name="task/x")
 
 
 # ---- branches ------------------------------------------------------------------------------------------
@@ -348,7 +347,7 @@ def test_a_stale_version_and_an_archived_branch_are_refused(fact: Fact, actor: A
 
 def test_a_verdict_is_of_its_branch_alone(judge: FakeJudge, fact: Fact, actor: Actor) -> None:
     branches.create_branch(name="task/x", actor=actor)
-    engine.verify_fact(fact_id=fact.uid, actor=actor, branch_name="task/x")
+    verify_fact(fact_id=fact.uid, actor=actor, branch_name="task/x")
     assert read(fact, actor, "task/x") == ("verified", "judge")
     assert read(fact, actor) == ("unverified", "")
     assert engine.get_status(fact_id=fact.uid, actor=actor)[1] is None
@@ -360,7 +359,7 @@ def test_evidence_of_another_branch_is_not_shown(judge: FakeJudge, fact: Fact, a
     facts.update_fact(
         fact_id=fact.uid, updates={"fact_text": "Only on the task."}, actor=actor, branch_name="task/x"
     )
-    engine.verify_fact(fact_id=fact.uid, actor=actor)
+    verify_fact(fact_id=fact.uid, actor=actor)
     assert "Only on the task." not in judge.prompts[0][1]["content"]
 
 
@@ -371,9 +370,9 @@ def test_the_merge_gate_counts_and_names_what_stops_it(judge: FakeJudge, write: 
     branches.create_branch(name="task/x", actor=actor)
     good, bad, open_fact = write_many(write, 3, "task/x")
     judge.text = rating(0.9)
-    engine.verify_fact(fact_id=good.uid, actor=actor, branch_name="task/x")
+    verify_fact(fact_id=good.uid, actor=actor, branch_name="task/x")
     judge.text = rating(0.1)
-    engine.verify_fact(fact_id=bad.uid, actor=actor, branch_name="task/x")
+    verify_fact(fact_id=bad.uid, actor=actor, branch_name="task/x")
     found = check_merge_gate(source_branch="task/x", actor=actor)
     assert (found.target, found.can_merge) == ("main", False)
     assert (found.verified, found.unverified, found.invalidated) == (1, 1, 1)
@@ -390,7 +389,7 @@ def test_the_heuristic_opens_no_gate(settings: Any, write: Any, actor: Actor) ->
     branches.create_branch(name="task/x", actor=actor)
     (fact,) = write_many(write, 1, "task/x")
     facts.update_fact(fact_id=fact.uid, updates={"confidence": 1.0}, actor=actor, branch_name="task/x")
-    engine.verify_fact(fact_id=fact.uid, actor=actor, branch_name="task/x")
+    verify_fact(fact_id=fact.uid, actor=actor, branch_name="task/x")
     assert read(fact, actor, "task/x") == ("plausible", "heuristic")
     assert check_reason(actor) == (
         "Facts without a verdict that counts: 1. Have a person verify them on task/x, all in one action, or"
@@ -425,30 +424,30 @@ def check_reason(actor: Actor) -> str:
 
 def test_edited_facts_are_verified_again(judge: FakeJudge, write: Any, actor: Actor) -> None:
     first, second = write_many(write, 2)
-    engine.verify_fact(fact_id=first.uid, actor=actor)
-    assert again.verify_due() == 0
+    verify_fact(fact_id=first.uid, actor=actor)
+    assert verify_due() == 0
     facts.update_fact(fact_id=first.uid, updates={"fact_text": "Edited since."}, actor=actor)
     facts.update_fact(fact_id=second.uid, updates={"fact_text": "Never judged, edited."}, actor=actor)
-    assert again.verify_due() == 1
-    assert again.verify_due() == 0  # it runs already
+    assert verify_due() == 1
+    assert verify_due() == 0  # it runs already
     engine.resume_jobs()
     assert read(first, actor) == ("verified", "judge")
     assert read(second, actor) == ("unverified", "")
-    assert again.verify_due() == 0
+    assert verify_due() == 0
 
 
 def test_old_judgements_are_made_again(judge: FakeJudge, fact: Fact, actor: Actor, settings: Any) -> None:
-    engine.verify_fact(fact_id=fact.uid, actor=actor)
+    verify_fact(fact_id=fact.uid, actor=actor)
     Verification.objects.update(created_at=timezone.now() - timedelta(days=91))
     settings.DAY1 = {**settings.DAY1, "judge_days": 0}
-    assert again.verify_due() == 0
+    assert verify_due() == 0
     settings.DAY1 = {**settings.DAY1, "judge_days": 90}
     judge.text = rating(0.1)
-    assert again.verify_due() == 1
+    assert verify_due() == 1
     engine.resume_jobs()
     assert read(fact, actor) == ("invalidated", "judge")
     assert Verification.objects.filter(latest=True).count() == 1
-    assert again.verify_due() == 0
+    assert verify_due() == 0
 
 
 def test_what_is_due_keeps_to_the_calls_of_an_hour(
@@ -461,7 +460,7 @@ def test_what_is_due_keeps_to_the_calls_of_an_hour(
         facts.update_fact(fact_id=fact.uid, updates={"fact_text": f"Edited {n}."}, actor=actor)
     due = []
     for _ in range(4):
-        due.append(again.verify_due())
+        due.append(verify_due())
         engine.resume_jobs()
     assert due == [2, 2, 1, 0]
     assert {read(fact, actor) for fact in written} == {("verified", "judge")}
@@ -469,27 +468,27 @@ def test_what_is_due_keeps_to_the_calls_of_an_hour(
 
 def test_a_fact_whose_judge_failed_is_due_after_a_day(judge: FakeJudge, fact: Fact, actor: Actor) -> None:
     judge.fail(500)
-    engine.verify_fact(fact_id=fact.uid, actor=actor)
-    assert again.verify_due() == 0
+    verify_fact(fact_id=fact.uid, actor=actor)
+    assert verify_due() == 0
     Verification.objects.update(created_at=timezone.now() - timedelta(hours=25))
-    assert again.verify_due() == 1
+    assert verify_due() == 1
     engine.resume_jobs()
     assert read(fact, actor) == ("verified", "judge")
 
 
 def test_retired_facts_are_due_only_once(judge: FakeJudge, fact: Fact, actor: Actor) -> None:
-    engine.verify_fact(fact_id=fact.uid, actor=actor)
+    verify_fact(fact_id=fact.uid, actor=actor)
     Verification.objects.update(created_at=timezone.now() - timedelta(days=91))
     facts.archive_fact(fact_id=fact.uid, actor=actor)
-    assert again.verify_due() == 1
+    assert verify_due() == 1
     engine.resume_jobs()
-    assert again.verify_due() == 0
+    assert verify_due() == 0
 
 
 def test_without_a_judge_nothing_is_due(fact: Fact, actor: Actor) -> None:
-    engine.verify_fact(fact_id=fact.uid, actor=actor)
+    verify_fact(fact_id=fact.uid, actor=actor)
     facts.update_fact(fact_id=fact.uid, updates={"fact_text": "Edited since."}, actor=actor)
-    assert again.verify_due() == 0
+    assert verify_due() == 0
     assert VerificationCursor.objects.count() == 1
 
 
@@ -499,7 +498,7 @@ def test_without_a_judge_nothing_is_due(fact: Fact, actor: Actor) -> None:
 def test_an_erased_fact_takes_the_judges_words_with_it(judge: FakeJudge, write: Any, actor: Actor) -> None:
     fact = write("Ada's badge opens door 17 of the annex.")
     judge.text = rating(0.9, reason="The seventeenth entrance is hers.")
-    engine.verify_fact(fact_id=fact.uid, actor=actor)
+    verify_fact(fact_id=fact.uid, actor=actor)
     erase(fact, actor)
     assert Score.objects.count() == 3
     assert not [one for one in Score.objects.all() if "seventeenth" in one.explanation]

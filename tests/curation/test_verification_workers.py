@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from curation.engines.verification import VerificationEngine
-from curation.engines.verification_run import VerificationRun
+from curation.engines.verification.engine import VerificationEngine
+from curation.engines.verification.run import VerificationRun
 from curation.models import Score, Verification, VerificationJob
 from memory.actors import Actor
 from memory.models import Commit

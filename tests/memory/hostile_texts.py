@@ -12,7 +12,7 @@ import django
 
 django.setup()
 
-from conversations.capture import text_cleaning, tool_outputs  # noqa: E402
+from conversations.capture import text_cleaning  # noqa: E402
 from conversations.engines.consolidation import rules  # noqa: E402
 from memory.engines.sessions import briefing, tool_calls  # noqa: E402
 from memory.engines.support import revision_rules, similarity, validation  # noqa: E402
@@ -127,7 +127,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "remove_private": text_cleaning.remove_private,
     "strip_injected": text_cleaning.strip_injected,
     "strip_prompt": text_cleaning.strip_prompt,
-    "read_output": tool_outputs.read_output,
+    "read_output": text_cleaning.read_output,
     "detect_outcome": tool_calls.detect_outcome,
     "summarize_call": lambda text: tool_calls.summarize_call("Bash", {"command": text}, text),
     "line of the start context": briefing.fenced_line,

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from curation.engines.review.near_duplicates import NearDuplicateEngine
-from curation.engines.verification import VerificationEngine, build_job
+from curation.engines.verification.engine import VerificationEngine, build_job
 from curation.models import ReviewItem, Score, Verification
 from day1site.refusal_pace import RefusalPace
 from memory.actors import Actor

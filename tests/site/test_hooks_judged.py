@@ -9,8 +9,8 @@ import pytest
 from werkzeug import Response
 
 from conversations.engines.consolidation.engine import ConsolidationEngine
-from conversations.engines.consolidation.heartbeat import end_dead_runs
 from conversations.engines.consolidation.report import build_report
+from conversations.engines.consolidation.runs import end_dead_runs
 from conversations.models import ConsolidationRun
 from conversations.tasks import consolidate
 from conversations.views.consolidation import describe_run, list_notes

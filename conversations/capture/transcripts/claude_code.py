@@ -8,8 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from conversations.capture.record_forms import find_content_fault, find_field_fault
-from conversations.capture.text_cleaning import clean, is_own_call, read_id, strip_injected, strip_prompt
-from conversations.capture.tool_outputs import read_output
+from conversations.capture.text_cleaning import (
+    clean,
+    is_own_call,
+    read_id,
+    read_output,
+    strip_injected,
+    strip_prompt,
+)
 from conversations.capture.transcripts.records import (
     Call,
     Dialogue,

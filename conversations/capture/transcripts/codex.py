@@ -6,15 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from conversations.capture import text_cleaning
 from conversations.capture.record_forms import find_content_fault, find_field_fault
-from conversations.capture.text_cleaning import (
-    clean,
-    is_own_call,
-    parse_json,
-    read_id,
-    strip_injected,
-    strip_prompt,
-)
 from conversations.capture.transcripts.records import (
     Call,
     Dialogue,
@@ -55,11 +48,14 @@ def read(path: Path, report: Report) -> Iterator[Dialogue]:
 
 
 def read_part(
-    records: Iterable[dict[str, Any]], session: str, agent: str, clean: Callable[[Any], Any] = clean
+    records: Iterable[dict[str, Any]],
+    session: str,
+    agent: str,
+    clean: Callable[[Any], Any] = text_cleaning.clean,
 ) -> list[Turn]:
     """Return what a part of one rollout tells of a session's agent: "" or the id of a subagent."""
     report = Report()
-    reader = _Reader(enumerate(records), agent or session, report, clean)
+    reader = _Reader(enumerate(records), agent or session, report, text_cleaning.clean)
     reader.is_subagent = bool(agent)
     messages = reader.dialogue(session).messages
     for turn in messages:  # a text's id is its line in the whole file
@@ -105,9 +101,9 @@ class _Reader:
         records: Iterable[tuple[int, dict[str, Any]]],
         name: str,
         report: Report,
-        clean: Callable[[Any], Any] = clean,
+        clean: Callable[[Any], Any] = text_cleaning.clean,
     ) -> None:
-        self.report, self.clean = report, clean
+        self.report, self.clean = report, text_cleaning.clean
         self.thread, self.session, self.cwd, self.model = name, name, "", ""
         self.first_model = ""
         self.parent, self.is_subagent = "", False
@@ -181,19 +177,19 @@ class _Reader:
             self.report.skip("records of the program")
 
     def _take_mcp_call(self, item: dict[str, Any], at: str) -> None:
-        uid, name = read_id(item.get("id")), f"mcp__{item.get('server')}__{item.get('tool')}"
+        uid, name = text_cleaning.read_id(item.get("id")), f"mcp__{item.get('server')}__{item.get('tool')}"
         call = Call(uid, name, item.get("arguments"), failed=item.get("status") == "failed")
         self.ran.add(uid)
-        if is_own_call(call.name, call.input):
+        if text_cleaning.is_own_call(call.name, call.input):
             return self.report.skip("calls of Day1 itself")
         result = clean_output(item.get("result") or item.get("error"), self.clean)
         content = result.get("content", result) if isinstance(result, dict) else result
         text = text_in(content) or ("" if content is None else json.dumps(content))
-        self.commands.append(self._result(call, strip_injected(text), at))
+        self.commands.append(self._result(call, text_cleaning.strip_injected(text), at))
 
     def _take_change(self, item: dict[str, Any], at: str) -> None:
         """Take a script's change of files; one that is a call of its own has its patch there."""
-        uid, changes = read_id(item.get("id")), item.get("changes")
+        uid, changes = text_cleaning.read_id(item.get("id")), item.get("changes")
         named = changes if isinstance(changes, dict) else [part.get("path") for part in blocks(changes)]
         paths = [str(path) for path in named]
         if uid in self.calls or not paths:
@@ -205,14 +201,14 @@ class _Reader:
 
     def _take_command(self, item: dict[str, Any], at: str) -> None:
         """Take a command with its exit code and output; the hooks have it by the same id."""
-        uid, code = read_id(item.get("id")), item.get("exit_code")
+        uid, code = text_cleaning.read_id(item.get("id")), item.get("exit_code")
         call = Call(uid, SHELL_TOOL, {"command": _read_command(item.get("command"))})
         call.failed = code not in (None, 0) or item.get("status") in ("failed", "declined")
         self.ran.add(uid)
-        if is_own_call(call.name, call.input):
+        if text_cleaning.is_own_call(call.name, call.input):
             return self.report.skip("calls of Day1 itself")
         output = str(clean_output(item.get("aggregated_output") or "", self.clean))
-        self.commands.append(self._result(call, strip_injected(output), at))
+        self.commands.append(self._result(call, text_cleaning.strip_injected(output), at))
 
     def _event(self, number: int, kind: str, item: dict[str, Any], at: str) -> None:
         role = {"user_message": "user", "agent_message": "assistant"}.get(kind, "")
@@ -233,7 +229,7 @@ class _Reader:
             self.report.skip("words of the program")
 
     def _say(self, where: list[Turn], number: int, role: str, text: str, at: str) -> None:
-        words = strip_prompt(text) if role == "user" else strip_injected(text)
+        words = text_cleaning.strip_prompt(text) if role == "user" else text_cleaning.strip_injected(text)
         if not words:
             return self.report.skip("words of the program")
         model = self.model if role == "assistant" else ""
@@ -242,7 +238,7 @@ class _Reader:
         where.append(Turn(str(number), role, words, at, model, prompt=self.prompt))
 
     def _call(self, item: dict[str, Any]) -> None:
-        arguments = parse_json(item.get("arguments", item.get("input", item.get("action"))))
+        arguments = text_cleaning.parse_json(item.get("arguments", item.get("input", item.get("action"))))
         uid, name = _read_call_id(item), str(item.get("name") or "shell")
         if name == "exec_command" and isinstance(arguments, dict):
             name, arguments = SHELL_TOOL, {"command": _read_command(arguments.get("cmd"))}
@@ -258,11 +254,11 @@ class _Reader:
         call = self.calls.get(_read_call_id(item))
         if call is None:
             return self.report.skip("results without their call")
-        if is_own_call(call.name, call.input):
+        if text_cleaning.is_own_call(call.name, call.input):
             return self.report.skip("calls of Day1 itself")
         if self.scripts.get(call.id, len(self.ran)) < len(self.ran):
             return self.report.skip("scripts of which the commands are there")
-        output = parse_json(item.get("output"))
+        output = text_cleaning.parse_json(item.get("output"))
         output = clean_output(output, self.clean) if output else output
         if isinstance(output, dict):
             metadata = output.get("metadata")
@@ -273,14 +269,14 @@ class _Reader:
         if header := HEADER.match(text):
             call.failed = call.failed or header[1] not in (None, "0")
             text = clean_output(text[header.end() :], self.clean)
-        self.items.append(self._result(call, strip_injected(text), at))
+        self.items.append(self._result(call, text_cleaning.strip_injected(text), at))
 
     def _result(self, call: Call, text: str, at: str) -> Turn:
         return Turn(call.id, "tool_result", text, at, call=call, prompt=self.prompt)
 
 
 def _read_call_id(item: dict[str, Any]) -> str:
-    return read_id(item.get("call_id")) or read_id(item.get("id"))
+    return text_cleaning.read_id(item.get("call_id")) or text_cleaning.read_id(item.get("id"))
 
 
 def _find_parent(item: dict[str, Any]) -> str:

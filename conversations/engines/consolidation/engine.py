@@ -6,31 +6,23 @@ from typing import Annotated
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
-from django.utils import timezone
 
-from conversations.engines.consolidation.answering import (
-    CONFIDENT,
-    FACT_IDS,
-    accept,
-    choose_changes,
-    raise_scopes,
-    reject,
-    require_ended,
-)
+from conversations.engines.consolidation import runs
 from conversations.engines.consolidation.answers import list_answer_commits
 from conversations.engines.consolidation.extraction import find_extraction
 from conversations.engines.consolidation.judging import judge_statements
 from conversations.engines.consolidation.level_engines import ENGINES
 from conversations.engines.consolidation.levels import FactSource, consolidate_facts, read_facts
-from conversations.engines.consolidation.report import ConsolidationReport, build_report
-from conversations.engines.consolidation.runs import (
-    carry_out,
-    claim_run,
-    describe_counts,
-    drop_run,
-    dry_transaction,
-    open_run,
-    take_queued,
+from conversations.engines.consolidation.report import (
+    CONFIDENT,
+    FACT_IDS,
+    ConsolidationReport,
+    accept,
+    build_report,
+    choose_changes,
+    raise_scopes,
+    reject,
+    require_ended,
 )
 from conversations.engines.consolidation.session import (
     ASKS_NO_MODEL,
@@ -46,10 +38,9 @@ from conversations.engines.orders import RUNS
 from conversations.models import ConsolidationRun
 from conversations.models.runs import VERDICTS
 from memory.actors import Actor
-from memory.db.transactions import write_transaction
+from memory.db.transactions import dry_transaction, write_transaction
 from memory.engines.agent_tasks.completion import list_durable
 from memory.engines.agent_tasks.rules import find_task, require_part
-from memory.engines.audit.trail import record_entry
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.fields.common import DRY_RUN
 from memory.engines.fields.filters import make_filter_checks
@@ -58,9 +49,9 @@ from memory.engines.sessions.manager import get_session, refuse_erased_session, 
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
-from memory.engines.versions.lookup import MAIN, find_branch, find_reverted
+from memory.engines.versions.lookup import MAIN, find_branch, find_reverted, require_live
 from memory.engines.versions.policies import require_curator
-from memory.exceptions import BranchArchived, BranchReadOnly, Conflict, IllegalTransition, Invalid, NotFound
+from memory.exceptions import Conflict, IllegalTransition, Invalid, NotFound
 from memory.models import Branch, Commit, Session
 from memory.queue.producer import enqueue
 
@@ -83,7 +74,7 @@ class ConsolidationEngine:
         actor.require_scope("write")
         session = get_session(actor, session_id, is_shown=True)
         require_scope(actor, "write", session)
-        require_open(session.branch)
+        require_live(session.branch)
         refuse_erased_session(session)
         if session.status == Session.Status.ACTIVE:
             raise Conflict("The session {key} is still active: end it first.", key=session.key)
@@ -91,23 +82,23 @@ class ConsolidationEngine:
             return try_session(session, actor)
         if find_extraction() is not None:
             return queue_session(session, actor)
-        with open_run(session.branch, Level.SESSION, session.key, actor) as run:
+        with runs.open_run(session.branch, Level.SESSION, session.key, actor) as run:
             run_session(session, run, system_actor(session))
         return read_report(run)
 
     def carry_out_queued(self, *, run_id: UUID) -> None:
         """Carry out a queued run, once; a session that was erased or archived meanwhile fails it."""
-        run = take_queued(run_id)
+        run = runs.take_queued(run_id)
         if run is None:
             return
         session = Session.objects.select_related("branch").get(branch=run.branch, key=run.target)
-        with carry_out(run, replace(system_actor(session), label=run.created_by)):
-            require_open(session.branch)
+        with runs.carry_out(run, replace(system_actor(session), label=run.created_by)):
+            require_live(session.branch)
             refuse_erased_session(session)
             read = judge_statements if run.prompt == VERDICTS else run_session
             read(session, run, system_actor(session))
         if run.prompt == VERDICTS and run.state == State.DONE and not run.calls:
-            drop_run(run)  # there was nothing to ask
+            runs.drop_run(run)  # there was nothing to ask
 
     def consolidate_agent(
         self, *, agent_id: str, actor: Actor, branch_name: str = MAIN, dry_run: bool = False
@@ -214,9 +205,7 @@ class ConsolidationEngine:
             require_undoable(run)
             for commit in list_standing(run):
                 RevertEngine().revert_commit(commit_id=commit.pk, actor=raise_scopes(actor))
-            run.state, run.undone_at, run.undone_by = State.UNDONE, timezone.now(), actor.label[:200]
-            run.save(update_fields=["state", "undone_at", "undone_by"])
-            record_entry(actor, "consolidation.undo", str(run.pk), describe_counts(run))
+            runs.mark_undone(run, actor)
         return run
 
     def accept_changes(
@@ -263,7 +252,7 @@ def run_facts(
         actor.project_id, "system", label="day1", scopes=frozenset({"admin"}), surface=actor.surface
     )
     with dry_transaction(dry_run):
-        with open_run(source.branch, level, target, actor) as run:
+        with runs.open_run(source.branch, level, target, actor) as run:
             consolidate_facts(source, run, system)
         report = read_report(run, dry_run)
     return report
@@ -277,7 +266,7 @@ def try_session(session: Session, actor: Actor) -> ConsolidationReport:
     piece = source.join_pieces()
     plan = plan_piece(source, piece)
     with dry_transaction(True):
-        with open_run(session.branch, Level.SESSION, session.key, actor) as run:
+        with runs.open_run(session.branch, Level.SESSION, session.key, actor) as run:
             if plan:
                 write_piece(source, run, plan, piece, system_actor(session))
             note = ASKS_NO_MODEL if find_extraction() else ""
@@ -288,7 +277,7 @@ def try_session(session: Session, actor: Actor) -> ConsolidationReport:
 
 def queue_session(session: Session, actor: Actor) -> ConsolidationReport:
     """Claim a session for a run that a worker carries out: a model may take minutes. Raises Conflict."""
-    run = claim_run(session.branch, Level.SESSION, session.key, actor, State.QUEUED)
+    run = runs.claim_run(session.branch, Level.SESSION, session.key, actor, State.QUEUED)
     enqueue("conversations.consolidate", str(run.pk))
     return ConsolidationReport(run)
 
@@ -302,17 +291,9 @@ def read_report(run: ConsolidationRun, dry_run: bool = False) -> ConsolidationRe
 def find_open_branch(actor: Actor, name: str) -> Branch:
     """Return a branch whose facts the actor may change. Raises BranchNotFound and refusals."""
     actor.require_scope("write", name)
-    branch = find_branch(actor, name)
-    require_open(branch)
+    branch = require_live(find_branch(actor, name))
     require_curator(actor, name)
     return branch
-
-
-def require_open(branch: Branch) -> None:
-    if branch.archived_at:
-        raise BranchArchived(name=branch.name)
-    if branch.read_only:
-        raise BranchReadOnly(name=branch.name)
 
 
 def list_visible_runs(actor: Actor) -> QuerySet[ConsolidationRun]:
@@ -334,7 +315,7 @@ def find_answerable(actor: Actor, run_id: UUID) -> ConsolidationRun:
     """
     run = find_run(actor, run_id)
     actor.require_scope("curate", run.branch.name)
-    require_open(run.branch)
+    require_live(run.branch)
     require_ended(run)
     if run.level in ENGINES:
         raise IllegalTransition(

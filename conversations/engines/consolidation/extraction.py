@@ -1,15 +1,11 @@
 """Findings by a language model: what it notes of a session's record, with the pieces that say so."""
 
-import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
 from uuid import UUID
-
-from django.core.exceptions import ImproperlyConfigured
 
 from conversations.engines.consolidation.finding import Finding
 from conversations.engines.consolidation.findings import SessionReader
@@ -21,6 +17,8 @@ from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.models import FactLink
 from memory.providers import chat
 from memory.providers.chat import iterate_objects
+from memory.providers.openai_server import find_configured
+from memory.providers.prompts import build_prompt
 
 FOLDER = Path(__file__).parents[2] / "prompts"
 PROMPT = "extract-2"  # a changed prompt is a new file, since runs name it
@@ -44,6 +42,27 @@ class ModelCosts:
     output_tokens: int = 0
     note: str = ""
 
+    def ask(self, server: chat.ChatServer, messages: Sequence[chat.Message]) -> str | None:
+        """Return the model's answer; None, with the reason in the note, where it is asked no more."""
+        budget = conf().consolidation_budget
+        if self.calls >= budget:
+            self.note = SPENT.format(most=budget)
+            return None
+        self.calls += 1
+        try:
+            answer = server.complete(messages)
+        except ProviderUnavailable as error:  # half an answer is one too
+            self.give_up(error)
+            return None
+        self.model = server.model[:200]
+        self.input_tokens += answer.input_tokens
+        self.output_tokens += answer.output_tokens
+        return answer.text
+
+    def give_up(self, error: ProviderUnavailable) -> None:
+        """Note why the model is asked no more."""
+        self.note = DOWN.format(reason=error.text)[:500]
+
 
 @dataclass(frozen=True)
 class Record:
@@ -51,9 +70,9 @@ class Record:
 
     pieces: Mapping[str, Message]
 
-    def describe(self) -> dict[str, str]:
-        """Return the texts of the pieces, by their ids and who said them."""
-        return {f"{name}, {describe_speaker(row)}": get_text(row) for name, row in self.pieces.items()}
+    def describe(self) -> list[tuple[str, str]]:
+        """Return the texts of the pieces, below their ids and who said them."""
+        return [(f"{name}, {describe_speaker(row)}", get_text(row)) for name, row in self.pieces.items()]
 
 
 @dataclass
@@ -83,33 +102,20 @@ class Extraction:
 
     def _ask(self, record: Record) -> list[Finding] | None:
         """Return the notes on a record; None where the model is asked no more."""
-        if self.costs.calls >= conf().consolidation_budget:
-            self.costs.note = SPENT.format(most=conf().consolidation_budget)
+        wishes = describe_wishes(self.instructions)
+        prompt = build_prompt(FOLDER / f"{PROMPT}.txt", record.describe(), **wishes)
+        if (text := self.costs.ask(self.server, prompt)) is None:
             return None
-        self.costs.calls += 1
         try:
-            answer = self.server.complete(
-                build_messages(record.describe(), PROMPT, **describe_wishes(self.instructions))
-            )
-        except ProviderUnavailable as error:  # half an answer is one too
-            self.costs.note = DOWN.format(reason=error.text)[:500]
-            return None
-        self.costs.model = self.server.model[:200]
-        self.costs.input_tokens += answer.input_tokens
-        self.costs.output_tokens += answer.output_tokens
-        try:
-            return list(parse_notes(answer.text, record, self.instructions.categories))
+            return list(parse_notes(text, record, self.instructions.categories))
         except ProviderNonsense as error:
-            self.costs.note = DOWN.format(reason=error.text)[:500]
+            self.costs.give_up(error)
             return None
 
 
 def find_extraction() -> Extraction | None:
     """Return the model of the settings; None where there is none, or its settings cannot be used."""
-    try:
-        server = chat.get_judge()
-    except ImproperlyConfigured:
-        return None
+    server, _problem = find_configured(chat.get_judge)
     return Extraction(server) if server and conf().consolidation_budget else None
 
 
@@ -132,11 +138,6 @@ def get_text(row: Message) -> str:
     return row.content[:MAX_TEXT_LENGTH]
 
 
-@cache
-def read_prompt(name: str) -> str:
-    return (FOLDER / f"{name}.txt").read_text(encoding="utf-8").strip()
-
-
 def describe_wishes(one: Instructions) -> dict[str, str]:
     """Return what the prompt says of a project's instructions, by the names that it has for them."""
     return {
@@ -144,16 +145,6 @@ def describe_wishes(one: Instructions) -> dict[str, str]:
         "categories": ", ".join(one.categories),
         "first": one.categories[0],
     }
-
-
-def build_messages(pieces: Mapping[str, str], prompt: str, **wishes: str) -> list[chat.Message]:
-    """Return the rules with the fence of this prompt, and pieces between it, by what stands above each."""
-    fence = f"==={secrets.token_hex(12)}==="  # no stored text can know it
-    parts = [f"{fence} {heading}\n{text}\n{fence} end" for heading, text in pieces.items()]
-    rules = read_prompt(prompt).replace("{fence}", fence)
-    for name, words in wishes.items():
-        rules = rules.replace("{" + name + "}", words)
-    return [chat.Message("system", rules), chat.Message("user", "\n\n".join(parts))]
 
 
 def describe_speaker(row: Message) -> str:

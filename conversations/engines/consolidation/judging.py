@@ -13,11 +13,17 @@ from uuid import UUID
 from django.db.models import Sum
 from django.utils import timezone
 
-from conversations.engines.consolidation.extraction import DOWN, SPENT, build_messages, find_extraction
+from conversations.engines.consolidation.extraction import DOWN, FOLDER, SPENT, find_extraction
 from conversations.engines.consolidation.finding import Finding
 from conversations.engines.consolidation.matching import split_tokens
 from conversations.engines.consolidation.revised import Statement, list_decided, read_stored
-from conversations.engines.consolidation.runs import claim_run, postpone_run, show_progress, store_commit
+from conversations.engines.consolidation.runs import (
+    claim_run,
+    postpone_run,
+    set_values,
+    show_progress,
+    store_commit,
+)
 from conversations.engines.prompt_intent import weigh
 from conversations.models import ConsolidationRun
 from conversations.models.runs import VERDICTS
@@ -41,6 +47,7 @@ from memory.models.hashes import normalise_text
 from memory.models.links import JUDGED_WEIGHT
 from memory.providers.chat import ChatServer, Message, iterate_objects
 from memory.providers.openai_server import REFUSED_TEXTS, REFUSING
+from memory.providers.prompts import build_prompt
 from memory.queue.producer import enqueue
 from memory.words import STOP_WORDS
 
@@ -67,8 +74,10 @@ class VerdictQuestion:
 
     def build_messages(self) -> list[Message]:
         statements = {**self.earlier, NEWER: self.newer}
-        pieces = {f"{name}, {one.at:%Y-%m-%d}": one.text for name, one in statements.items()}
-        return build_messages({name: text[:MAX_TEXT_LENGTH] for name, text in pieces.items()}, VERDICTS)
+        pieces = [
+            (f"{name}, {one.at:%Y-%m-%d}", one.text[:MAX_TEXT_LENGTH]) for name, one in statements.items()
+        ]
+        return build_prompt(FOLDER / f"{VERDICTS}.txt", pieces)
 
     def names_subject(self, subject: str, name: str) -> bool:
         """Return whether a subject has a word of the newer statement, or of this earlier one."""
@@ -209,8 +218,7 @@ def store_verdicts(
     """Store the verdicts of an answer, and what comes of them in a commit of the model's."""
     judged = {(one, question.newer): verdicts[name] for name, one in question.earlier.items()}
     author = replace(actor, label=run.model)
-    for name, value in _commit_verdicts(session, run, judged, author).items():
-        setattr(run, name, value)
+    set_values(run, _commit_verdicts(session, run, judged, author))
 
 
 @retry_transaction

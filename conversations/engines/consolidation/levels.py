@@ -16,7 +16,7 @@ from conversations.engines.consolidation.answers import (
 )
 from conversations.engines.consolidation.grouping import Apart, group_facts, rank_member
 from conversations.engines.consolidation.matching import read_texts
-from conversations.engines.consolidation.runs import store_commit
+from conversations.engines.consolidation.runs import set_values, store_commit
 from conversations.engines.consolidation.writing import confirm_facts
 from conversations.models import ConsolidationRun
 from memory.actors import Actor
@@ -35,7 +35,6 @@ from memory.models.facts import SUMMARY_PREFIX
 
 MAX_FACTS = 5000  # the newest of an agent or a task that are compared
 MAX_COMMIT_FACTS = 500  # of one commit, so that other writers wait for one piece only
-BATCH_SIZE = 500
 NOTHING: frozenset[int] = frozenset()
 MIN_SUMMARISED = 3  # facts that are summed up: fewer are read as quickly themselves
 MAX_SUMMARISED = 12  # facts that a summary names
@@ -111,12 +110,12 @@ def consolidate_facts(source: FactSource, run: ConsolidationRun, actor: Actor) -
     if len(source.facts) >= MAX_FACTS:
         run.note = TOO_MANY.format(most=MAX_FACTS)
     for groups in split_groups(source.groups):
-        _apply(run, _commit_groups(source.branch, groups, run, actor))
+        set_values(run, _commit_groups(source.branch, groups, run, actor))
     if source.agent_id:
         own = [fact for fact in list_left(source) if fact.branch_id == source.branch.pk]
         shared = [fact for fact in own if fact.visibility != Fact.Visibility.PRIVATE]
         if len(shared) >= MIN_SUMMARISED:
-            _apply(run, _commit_summary(source, shared, run, actor))
+            set_values(run, _commit_summary(source, shared, run, actor))
 
 
 def list_left(source: FactSource) -> list[Fact]:
@@ -124,10 +123,8 @@ def list_left(source: FactSource) -> list[Fact]:
     uids = sorted({fact.uid for group in source.groups for fact in group})
     source.branch.refresh_from_db(fields=["head", "head_at"])
     lineage = source.branch.lineage()
-    now: dict[UUID, Fact] = {}
-    for batch in batched(uids, BATCH_SIZE):
-        rows = Fact.objects.in_lineage(lineage).filter(uid__in=batch, status=Fact.Status.ACTIVE).fetch_all()
-        now |= {fact.uid: fact for fact in rows}
+    rows = Fact.objects.in_lineage(lineage).filter(status=Fact.Status.ACTIVE)
+    now = {fact.uid: fact for fact in rows.fetch_by_key("uid", uids)}
     annotate_facts(list(now.values()), lineage, source.branch.project_id)
     grouped = set(uids)
     known = ((now.get(fact.uid) if fact.uid in grouped else fact) for fact in source.facts)
@@ -145,11 +142,6 @@ def split_groups(groups: Iterable[Sequence[Fact]]) -> Iterator[list[list[Fact]]]
             piece.append([keeper, *batch])
     if piece:
         yield piece
-
-
-def _apply(run: ConsolidationRun, values: dict[str, object]) -> None:
-    for name, value in values.items():
-        setattr(run, name, value)
 
 
 @retry_transaction

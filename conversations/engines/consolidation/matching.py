@@ -13,7 +13,7 @@ from memory.db.querysets import VersionedQuerySet
 from memory.engines.embedding.engine import load_vectors
 from memory.engines.embedding.models import searched_provider
 from memory.engines.facts.assessment import searchable_rows
-from memory.engines.support.batches import batched
+from memory.engines.support.batches import filter_in
 from memory.engines.support.change_words import FUNCTION_WORDS
 from memory.engines.support.claims import prefers_same, says_same, shares_root, shares_topic
 from memory.engines.support.restatement import qualifies_otherwise, restates
@@ -29,7 +29,6 @@ RESTATED = 0.9  # how alike two texts count that say the same in other words
 MAX_CANDIDATES = 20  # facts that share rare words with a text
 NEIGHBOURS = 5  # facts of the nearest meaning
 MAX_EMBEDDED = 100  # texts without a vector that one comparison embeds
-BATCH_SIZE = 500
 logger = logging.getLogger(__name__)
 
 
@@ -129,12 +128,9 @@ def read_texts(project_id: UUID, texts: Iterable[str], *, embed: bool = True) ->
 
 def load_stored(project_id: UUID, texts: Sequence[str], model: str) -> dict[str, np.ndarray]:
     """Return the vectors that are stored of texts, by text."""
-    found: dict[str, np.ndarray] = {}
-    for batch in batched(texts, BATCH_SIZE):
-        hashes = {content_hash(text): text for text in batch}
-        ready, _ = load_vectors(project_id, model, list(hashes))
-        found |= {hashes[value]: data for value, data in ready.items()}
-    return found
+    hashes = {content_hash(text): text for text in texts}
+    ready, _ = load_vectors(project_id, model, list(hashes))
+    return {hashes[value]: data for value, data in ready.items()}
 
 
 def find_same(
@@ -171,11 +167,9 @@ def find_alike(branch: Branch, rows: VersionedQuerySet[Fact], texts: Texts, text
 
 def load_facts(branch: Branch, rids: Iterable[int]) -> dict[int, Fact]:
     """Return the facts of a branch that a search finds now, by row id, with their repositories."""
-    found: list[Fact] = []
-    rows = searchable_rows(branch.lineage(), timezone.now())
-    for batch in batched(sorted(rids), BATCH_SIZE):
-        found += rows.rows().filter(pk__in=batch)
-    return {fact.rid: fact for fact in name_repositories(found, branch.project_id)}
+    rows = searchable_rows(branch.lineage(), timezone.now()).rows()
+    facts = [fact for part in filter_in(rows, "pk", rids) for fact in part]
+    return {fact.rid: fact for fact in name_repositories(facts, branch.project_id)}
 
 
 def add_texts(texts: Texts, project_id: UUID, others: Sequence[str], *, embed: bool = False) -> Texts:

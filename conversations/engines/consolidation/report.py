@@ -1,14 +1,25 @@
-"""What a run did, read from its commits: what became of which evidence."""
+"""What a run did, read from its commits, and what curators answer to it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import Annotated, Any, Literal, cast
 from uuid import UUID
 
-from conversations.engines.consolidation.answers import list_answers
+from django.utils.translation import gettext_noop as _
+
+from conversations.engines.consolidation.answers import ACCEPTED, REJECTED, list_answers, store_answers
 from conversations.models import ConsolidationRun
+from memory.actors import Actor
+from memory.db.transactions import write_transaction
+from memory.engines.audit.trail import record_entry
+from memory.engines.branches.revert import RevertEngine
+from memory.engines.facts.bulk_actions import MAX_FACTS, ActionEngine
 from memory.engines.facts.links import describe_memories
+from memory.engines.fields.base import Field, Option
+from memory.engines.fields.types import Identifier, ListOf, Number
+from memory.exceptions import Conflict, IllegalTransition, Invalid, NotFound
 from memory.models import Branch, Commit, Confirmation, Fact, FactLink
 from memory.models.links import DERIVING
 
@@ -18,11 +29,11 @@ CREATED, CONFIRMED, REPEATED, MERGED = "created", "confirmed", "repeated", "merg
 
 @dataclass(frozen=True)
 class Evidence:
-    """A memory that a fact comes from, with the beginning of its text where the branch shows it."""
+    """A memory that a fact comes from."""
 
-    kind: str
+    kind: Literal["message", "observation", "fact"]
     id: UUID
-    text: str
+    text: Annotated[str, "How it begins; empty where the branch shows it no more."]
 
 
 @dataclass(frozen=True)
@@ -97,7 +108,10 @@ def list_changes(branch: Branch, seq: int, answers: Mapping[UUID, str]) -> list[
         RunChange(
             made.choose_action(row.uid),
             row,
-            list_evidence(made.links.get(row.uid, ()), texts),
+            [
+                Evidence(cast(Any, str(link.to_type)), link.to_id, texts.get(link.to_id, ""))
+                for link in made.links.get(row.uid, ())
+            ],
             made.list_superseded(row.uid),
             answers.get(row.uid, ""),
         )
@@ -134,5 +148,120 @@ def describe_evidence(branch: Branch, seq: int, links: Iterable[Sequence[FactLin
     return describe_memories(branch.lineage(seq), keys)
 
 
-def list_evidence(links: Sequence[FactLink], texts: dict[UUID, str]) -> list[Evidence]:
-    return [Evidence(str(link.to_type), link.to_id, texts.get(link.to_id, "")) for link in links]
+ACCEPT_REASON = "Accepted in the report of a consolidation."
+CHANGED = _("Changed since the run: {count} of these facts. Look at them again.")
+NONE_SURE = _("Nothing of the run that is left to answer has a confidence of {least} or more.")
+REJECT = "consolidate.reject"
+State = ConsolidationRun.State
+FACT_IDS = Field(
+    "fact_ids",
+    ListOf(Identifier(), max_items=MAX_FACTS),
+    option=Option("this fact of the run", "--fact", "ID"),
+)
+CONFIDENT = Field(
+    "min_confidence",
+    Number(),
+    "And all of at least this confidence that nobody answered yet.",
+    option=Option("all of at least this confidence", metavar="SHARE"),
+)
+
+
+def accept(run: ConsolidationRun, changes: Collection[RunChange], actor: Actor) -> None:
+    """Verify the facts as the run left them. Raises Conflict with the ids that changed since."""
+    require_present(run, changes)
+    uids = [one.fact.uid for one in changes]
+    with write_transaction():
+        report = ActionEngine().apply_action(
+            action="verify", fact_ids=uids, actor=actor, branch_name=run.branch.name, reason=ACCEPT_REASON
+        )
+        if refused := [str(one.fact_id) for one in report.results if one.error]:
+            raise Conflict(CHANGED, count=len(refused), changed=refused)
+        keep_answers(run, uids, ACCEPTED, [report.commit] if report.commit else [], actor)
+
+
+def reject(
+    run: ConsolidationRun, changes: Collection[RunChange], commits: Iterable[Commit], actor: Actor
+) -> None:
+    """Undo what the commits of a run, and of answers to it, did to the facts, the last one first.
+
+    Raises Conflict for facts that were rejected before, and with what was built on them.
+    """
+    if done := [str(one.fact.uid) for one in changes if one.answer == REJECTED]:
+        raise Conflict("Rejected already: {count} of these facts.", count=len(done), changed=done)
+    uids = {uid for one in changes for uid in (one.fact.uid, *one.superseded)}
+    with write_transaction():
+        made = [
+            RevertEngine().revert_facts(found=one, fact_ids=uids, kind=REJECT, actor=raise_scopes(actor))
+            for one in commits
+        ]
+        stored = [commit for commit in made if commit is not None]
+        keep_answers(run, [one.fact.uid for one in changes], REJECTED, stored, actor)
+
+
+def keep_answers(
+    run: ConsolidationRun, uids: Collection[UUID], answer: str, commits: Sequence[Commit], actor: Actor
+) -> None:
+    """Store the answers in the row of the run, which is locked, and tell the audit trail."""
+    row = ConsolidationRun.objects.select_for_update().get(pk=run.pk)
+    store_answers(row, uids, answer, commits, actor)
+    run.answers = row.answers
+    record_entry(actor, f"consolidation.{answer}", str(run.pk), {"facts": len(uids)})
+
+
+def choose_changes(
+    run: ConsolidationRun, uids: Collection[UUID], min_confidence: float | None
+) -> list[RunChange]:
+    """Return the changes to these facts and those of at least a confidence that nobody answered yet.
+
+    Raises NotFound for facts that the run did not change, Invalid for none or too many.
+    """
+    last = {one.fact.uid: one for one in iterate_changes(run)}
+    if missing := [str(uid) for uid in uids if uid not in last]:
+        raise NotFound("The run did not change {ids}.", ids=", ".join(missing[:5]))
+    chosen = {uid: last[uid] for uid in uids}
+    if min_confidence is not None:
+        sure = [one for one in last.values() if not one.answer and one.fact.confidence >= min_confidence]
+        known = find_present(run, sure)
+        chosen |= {one.fact.uid: one for one in sure if is_present(one, known)}
+    if not chosen and min_confidence is not None:
+        raise Invalid(NONE_SURE, least=min_confidence, field="min_confidence")
+    if not chosen:
+        raise Invalid("Name at least one fact of the run.", field="fact_ids")
+    if len(chosen) > MAX_FACTS:
+        raise Invalid("{field} may have {most} ids.", field="fact_ids", most=MAX_FACTS)
+    return list(chosen.values())
+
+
+def find_present(run: ConsolidationRun, changes: Collection[RunChange]) -> Mapping[UUID, str]:
+    """Return what the facts in use say now, as hashes."""
+    run.branch.refresh_from_db(fields=["head", "head_at"])
+    rows = Fact.objects.on(run.branch).filter(
+        uid__in=[one.fact.uid for one in changes], status=Fact.Status.ACTIVE
+    )
+    return {row.uid: row.content_hash for row in rows.fetch_all()} if changes else {}
+
+
+def is_present(one: RunChange, known: Mapping[UUID, str]) -> bool:
+    return known.get(one.fact.uid) == one.fact.content_hash
+
+
+def require_present(run: ConsolidationRun, changes: Collection[RunChange]) -> None:
+    """Refuse facts that say something else by now, or are gone. Raises Conflict."""
+    known = find_present(run, changes)
+    if gone := [str(one.fact.uid) for one in changes if not is_present(one, known)]:
+        raise Conflict(CHANGED, count=len(gone), changed=gone)
+
+
+def require_ended(run: ConsolidationRun) -> None:
+    """Refuse a run that still runs or was undone. Raises IllegalTransition."""
+    if run.state in (State.QUEUED, State.RUNNING):
+        raise IllegalTransition("This run has not ended yet.")
+    if run.state == State.UNDONE:
+        raise IllegalTransition("This run was undone already.")
+
+
+def raise_scopes(actor: Actor) -> Actor:
+    """Return an actor who may revert a run's commits, which are the server's own: that the person curates
+    was checked.
+    """
+    return replace(actor, scopes=frozenset({"admin"}))

@@ -1,45 +1,86 @@
-"""The rows of runs: claimed by one worker at a time, and ended in a state that says how it went."""
+"""The rows of runs: claimed by one worker at a time, and ended in a state that says how it went.
 
+One whose process died stands as failed after a minute.
+"""
+
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from conversations.engines.consolidation.heartbeat import DIED, LEASE, QUEUE_LEASE, show_life
 from conversations.models import ConsolidationRun
-from conversations.models.runs import COUNTS
+from conversations.models.runs import COUNTS, VERDICTS
 from memory.actors import Actor
 from memory.clock import read_time
 from memory.db.bulk_sql import insert_all
-from memory.db.transactions import retry_transaction, write_transaction
+from memory.db.transactions import retry_transaction
 from memory.engines.audit.trail import record_entry
 from memory.exceptions import Conflict
-from memory.models import Branch, Commit
+from memory.models import Branch, Commit, Session
+from memory.queue.producer import enqueue
 
-PROGRESS = ("calls", "input_tokens", "output_tokens", "mode", "model", "prompt", "lease_until")
-State, Level = ConsolidationRun.State, ConsolidationRun.Level
-
-
-class _RolledBack(Exception):
-    """The end of a dry run, which leaves nothing."""
+LEASE = timedelta(seconds=60)  # without a sign of life: its process is taken for dead
+BEAT_SECONDS = 15.0
+QUEUE_LEASE = timedelta(minutes=15)  # of a queued run: its message is taken for lost
+DIED = "The process that ran it ended."
 
 
 @contextmanager
-def dry_transaction(is_dry: bool) -> Iterator[None]:
-    """Roll back what is written inside, where that is wanted."""
-    if not is_dry:
+def show_life(run: ConsolidationRun) -> Iterator[None]:
+    """Renew the lease of a run as long as the block lasts. A dry run's row is seen by nobody else."""
+    if connection.in_atomic_block:
         yield
         return
+    stopping = threading.Event()
+    threading.Thread(target=renew_lease, args=(run, stopping), daemon=True).start()
     try:
-        with write_transaction():
-            yield
-            raise _RolledBack
-    except _RolledBack:
-        return
+        yield
+    finally:
+        stopping.set()  # and no wait: the thread may be in a query
+
+
+def renew_lease(run: ConsolidationRun, stopping: threading.Event) -> None:
+    rows = ConsolidationRun.objects.filter(pk=run.pk, state=State.RUNNING)
+    while not stopping.wait(BEAT_SECONDS):
+        try:
+            rows.update(lease_until=read_time() + LEASE)
+        except DatabaseError:  # the next beat may come through
+            continue
+        finally:
+            connection.close()
+
+
+def end_dead_runs() -> None:
+    """Mark runs as failed whose process died, and begin those of sessions anew; queue those again whose
+    message was lost, that waited for a model, or that died asking for verdicts.
+    """
+    now = read_time()
+    dead = ConsolidationRun.objects.filter(lease_until__lt=now)
+    dead.filter(state=State.RUNNING, prompt=VERDICTS).update(state=State.QUEUED)
+    for run in dead.filter(state=State.RUNNING):
+        ended = {"slot": None, "state": State.FAILED, "note": DIED, "finished_at": now}
+        if dead.filter(pk=run.pk, state=State.RUNNING).update(**ended):
+            queue_session(run)
+    for run_id in list(dead.filter(state=State.QUEUED).values_list("pk", flat=True)):
+        if dead.filter(pk=run_id, state=State.QUEUED).update(lease_until=now + QUEUE_LEASE):
+            enqueue("conversations.consolidate", str(run_id))
+
+
+def queue_session(run: ConsolidationRun) -> None:
+    """Queue the session of a dead run."""
+    if run.level == ConsolidationRun.Level.SESSION:
+        rows = Session.objects.filter(branch=run.branch_id, key=run.target)
+        for pk in rows.values_list("pk", flat=True):
+            enqueue("memory.consolidate", pk)
+
+
+PROGRESS = ("calls", "input_tokens", "output_tokens", "mode", "model", "prompt", "lease_until")
+State, Level = ConsolidationRun.State, ConsolidationRun.Level
 
 
 @contextmanager
@@ -152,6 +193,19 @@ def store_commit(run: ConsolidationRun, commit: Commit | None, counts: Mapping[s
     values["lease_until"] = read_time() + LEASE
     ConsolidationRun.objects.filter(pk=run.pk).update(**values)
     return values
+
+
+def set_values(run: ConsolidationRun, values: Mapping[str, Any]) -> None:
+    """Set what ``store_commit`` has stored."""
+    for name, value in values.items():
+        setattr(run, name, value)
+
+
+def mark_undone(run: ConsolidationRun, actor: Actor) -> None:
+    """Store that somebody has undone a run, in the transaction of that."""
+    run.state, run.undone_at, run.undone_by = State.UNDONE, timezone.now(), actor.label[:200]
+    run.save(update_fields=["state", "undone_at", "undone_by"])
+    record_entry(actor, "consolidation.undo", str(run.pk), describe_counts(run))
 
 
 def describe_counts(run: ConsolidationRun) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from conversations.engines.consolidation.runs import (
     is_empty,
     list_own_seqs,
     open_run,
+    set_values,
     show_progress,
     store_commit,
 )
@@ -298,8 +299,7 @@ def write_piece(
     is_last: bool = True,
 ) -> None:
     """Write what was planned in one commit. Raises Outpaced, unless this is the last try."""
-    for name, value in _commit_findings(source.session, run, plan, piece, actor, is_last).items():
-        setattr(run, name, value)
+    set_values(run, _commit_findings(source.session, run, plan, piece, actor, is_last))
 
 
 @retry_transaction

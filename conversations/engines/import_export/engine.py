@@ -4,16 +4,19 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID, uuid5
 
-from conversations.engines.conversations import attach_counts, get_visible
+from conversations.engines.conversations import attach_counts, begin_copy, get_visible
 from conversations.engines.import_export.document import (
+    MARKDOWN,
     MAX_BYTES,
     MAX_MESSAGES,
     build_document,
     check_document,
     check_size,
     compute_digest,
+    name_line,
+    take_markdown,
+    write_markdown,
 )
-from conversations.engines.import_export.markdown import MARKDOWN, name_line, take_markdown, write_markdown
 from conversations.engines.messages import MessageEngine, build_message, may_read_thinking
 from conversations.engines.threads import load_thread
 from conversations.models import Conversation, Message
@@ -22,8 +25,7 @@ from memory.db.budget import take_within
 from memory.db.transactions import retry_methods
 from memory.engines.support.validation import secrets_found
 from memory.engines.versions.commits import open_commit
-from memory.engines.versions.copies import add_copies
-from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.lookup import MAIN, open_lineage
 from memory.engines.versions.policies import Write
 from memory.exceptions import Day1Error, Invalid, TooLarge
 from memory.redaction import count_marks, redact_all
@@ -43,16 +45,14 @@ class ConversationTransfer:
         Messages that a fork shares are part of it; thinking is for curators. ``redacted`` counts what was
         taken out. Raises NotFound, TooLarge.
         """
-        actor.require_scope("read", branch_name)
-        branch = find_branch(actor, branch_name)
-        lineage = branch.lineage(resolve_point(branch, at))
+        lineage = open_lineage(actor, branch_name, at)
         row = get_visible(lineage, conversation_id)
         thread = load_thread(lineage, row)
         rows = thread.stream(Message.objects.in_lineage(lineage), MAX_MESSAGES + 1)
         messages = take_within(rows, MAX_MESSAGES + 1, MAX_READ)
         if len(messages) > MAX_MESSAGES:
             raise TooLarge(what="The conversation", limit=f"{MAX_MESSAGES} messages")
-        document = build_document(row, branch.name, messages, may_read_thinking(actor))
+        document = build_document(row, branch_name, messages, may_read_thinking(actor))
         redacted = {name: redact_all(document[name]) for name in TEXTS}
         count = count_marks(redacted) - count_marks({name: document[name] for name in TEXTS})
         document |= {**redacted, "redacted": count}
@@ -92,9 +92,7 @@ class ConversationTransfer:
             for known in commit.visible_rows(Conversation).fetch_by_key("uid", [uid]):
                 return attach_counts([known], commit.lineage)[0], False
             row = Conversation(uid=uid, created_at=commit.at, **fields, **actor.origin_fields())
-            add_copies(commit, [row])
-            commit.begin_sessions([row])
-            commit.targets.append(str(uid))
+            begin_copy(commit, row)
             MessageEngine().add(commit, row, messages)
         return attach_counts([row], commit.lineage)[0], True
 

@@ -16,7 +16,7 @@ from conversations.engines.orders import REPLAY_BATCHES
 from conversations.engines.replays.costs import require_prices, sum_costs
 from conversations.engines.replays.engine import CHECKS, LIMIT_CHECKS, ReplayEngine, require_model
 from conversations.engines.replays.memory_state import find_place
-from conversations.engines.replays.side_scores import SideScore, average, average_sides
+from conversations.engines.replays.scores import SideScore, average, average_sides
 from conversations.engines.threads import load_thread
 from conversations.models import Conversation, Message, Replay, ReplayBatch
 from memory.actors import Actor
@@ -28,8 +28,9 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.lookup import MAIN, find_branch
-from memory.exceptions import Day1Error, Invalid, NotFound, ProviderUnavailable
-from memory.providers.tool_chat import NO_MODEL
+from memory.exceptions import Day1Error, Invalid, NotFound
+from memory.providers.openai_server import find_configured
+from memory.providers.tool_chat import NO_MODEL, get_replayer
 
 FIRST, LAST = STARTS = "first", "last"
 MAX_CONVERSATIONS, MAX_NOTES = 100, 5
@@ -174,7 +175,7 @@ class ReplayBatchEngine:
                     **parameters,
                 )
                 Replay.objects.filter(pk=row.pk).update(batch=batch)
-                if has_model():
+                if find_configured(get_replayer)[0]:
                     engine.run_replay(replay_id=row.pk, actor=actor)
                 else:
                     Replay.objects.filter(pk=row.pk).update(note=NO_MODEL)
@@ -281,11 +282,3 @@ def find_prompt(lineage: Lineage, conversation_id: UUID, start: str) -> UUID:
     for row in thread.stream(rows, 1, down=start == LAST):
         return row.uid
     raise Invalid("This conversation has no message of a person.")
-
-
-def has_model() -> bool:
-    try:
-        require_model()
-    except ProviderUnavailable:
-        return False
-    return True

@@ -1,8 +1,7 @@
 """What follows the end of a replay by itself: the comparison with its source, and scores of both."""
 
-from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Protocol
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -10,6 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from conversations.engines.conversations import ConversationEngine
+from conversations.engines.replays.scores import SCORINGS
 from conversations.engines.semantic_diff.engine import SemanticDiff, SemanticDiffEngine, list_segments
 from conversations.models import Replay
 from memory.actors import Actor
@@ -21,25 +21,6 @@ from memory.models import Vector
 from memory.queue.producer import enqueue
 
 COMPARE_TASK = "conversations.compare_replay"
-
-
-class ReplayScoring(Protocol):
-    """Interface of the scores of another app, which registers itself."""
-
-    def score_replay(self, row: Replay, actor: Actor) -> None:
-        """Have judges rate a replay and its source, in the background."""
-
-    def load_scores(
-        self, project_id: UUID, conversation_ids: Sequence[UUID]
-    ) -> Mapping[UUID, Mapping[str, float]]:
-        """Return the judged scores of conversations, by conversation and dimension."""
-
-
-SCORINGS: list[ReplayScoring] = []
-
-
-def add_scoring(scoring: ReplayScoring) -> None:
-    SCORINGS.append(scoring)
 
 
 def system_actor(row: Replay) -> Actor:

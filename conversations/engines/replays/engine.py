@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Annotated, Any
 from uuid import UUID
 
-from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.utils import timezone
@@ -17,6 +16,7 @@ from conversations.engines.fields.replays import MEMORY, REPLAY
 from conversations.engines.orders import REPLAYS
 from conversations.engines.replays.context import (
     ChatMessage,
+    RecordedTools,
     build_context,
     estimate_tokens,
     load_own,
@@ -30,11 +30,10 @@ from conversations.engines.replays.endings import (
     list_sides,
 )
 from conversations.engines.replays.memory_state import hide_lines, take_memory
-from conversations.engines.replays.recorded import RecordedTools
 from conversations.engines.replays.rights import describe_runner, filter_readable, require_read
 from conversations.engines.replays.run import ReplayRun, claim_replay
+from conversations.engines.semantic_diff.comparison import RowDiffPage
 from conversations.engines.semantic_diff.engine import SemanticDiff, SemanticDiffEngine
-from conversations.engines.semantic_diff.row_diff import RowDiffPage
 from conversations.models import Message, Replay
 from memory.actors import Actor
 from memory.conf import conf
@@ -45,6 +44,7 @@ from memory.engines.support.leases import list_due
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import Conflict, Invalid, NotFound, ProviderUnavailable
+from memory.providers.openai_server import find_configured
 from memory.providers.tool_chat import NO_MODEL, get_replayer
 from memory.queue.producer import enqueue
 
@@ -265,12 +265,9 @@ class ReplayEngine:
 
 def require_model() -> None:
     """Check that a model is set. Raises ProviderUnavailable, which says what to set."""
-    try:
-        server = get_replayer()
-    except ImproperlyConfigured as error:
-        raise ProviderUnavailable(reason=str(error)) from error
+    server, problem = find_configured(get_replayer)
     if server is None:
-        raise ProviderUnavailable(reason=NO_MODEL)
+        raise ProviderUnavailable(reason=problem or NO_MODEL)
 
 
 def check_budget(row: Replay, context: Sequence[ChatMessage], tools: RecordedTools) -> None:

@@ -14,49 +14,34 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
 from conversations.engines.conversations import get_visible, open_conversation, require_open
 from conversations.engines.messages import MessageEngine, build_message
+from conversations.engines.replays import costs
 from conversations.engines.replays.context import (
     ChatMessage,
+    RecordedTools,
     build_context,
     estimate_tokens,
     load_own,
     load_parts,
 )
-from conversations.engines.replays.costs import (
-    BatchReserved,
-    BatchSpent,
-    ReplaySpent,
-    bound_answer,
-    reserve_answer,
-)
 from conversations.engines.replays.endings import end_replay, system_actor
 from conversations.engines.replays.memory_state import hide_lines
-from conversations.engines.replays.recorded import RecordedTools
 from conversations.engines.replays.rights import require_runner
 from conversations.engines.semantic_diff.tool_steps import list_tool_steps
 from conversations.models import Message, Replay, ReplayStep
 from memory.conf import conf
 from memory.db.transactions import retry_transaction
 from memory.engines.erasure.marks import ErasureMark, Stale
-from memory.engines.support.leases import (
-    FIRST_WAIT,
-    LEASE_SECONDS,
-    MAX_TRIES,
-    Lease,
-    LeaseLost,
-    choose_wait,
-    claim_row,
-)
+from memory.engines.support import leases
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.policies import Write
 from memory.exceptions import Day1Error, ProviderNonsense, ProviderUnavailable
-from memory.providers.openai_server import REDIRECTS
+from memory.providers.openai_server import REDIRECTS, find_configured
 from memory.providers.tool_chat import NO_MODEL, ModelStep, ToolChatServer, get_replayer
 
 logger = logging.getLogger(__name__)
@@ -78,26 +63,26 @@ class ErasureUnderWay(Exception):
 
 def claim_replay(replay_id: UUID) -> Replay | None:
     """Take a replay that no worker has, until its next sign of life is due."""
-    if not claim_row(Replay, replay_id, lease_seconds()):
+    if not leases.claim_row(Replay, replay_id, lease_seconds()):
         return None
     return Replay.objects.select_related("branch", "source_branch").get(pk=replay_id)
 
 
 def lease_seconds() -> float:
-    return LEASE_SECONDS + conf().replay_timeout
+    return leases.LEASE_SECONDS + conf().replay_timeout
 
 
 class ReplayRun:
     def __init__(self, row: Replay) -> None:
         self.row = row
-        self.lease = Lease.of(row)
+        self.lease = leases.Lease.of(row)
         self.actor = system_actor(row)
 
     def carry_out(self) -> None:
         """Take steps until the model has answered without calls, a limit is reached, or it must wait."""
         try:
             self._take_steps()
-        except LeaseLost:
+        except leases.LeaseLost:
             logger.info("Replay %s is another worker's, or has ended", self.row.pk)
         except Exception as error:  # else the sweep would begin it again and again
             logger.exception("Replay %s was interrupted", self.row.pk)
@@ -111,10 +96,10 @@ class ReplayRun:
         except Ended as end:
             self._finish(end.state, end.note)
         except ErasureUnderWay:
-            self.lease.postpone(FIRST_WAIT, note="It waits for an erasure.")
-        except BatchReserved:
-            self.lease.postpone(FIRST_WAIT, note="It waits for other replays of its batch.")
-        except (ReplaySpent, BatchSpent) as spent:
+            self.lease.postpone(leases.FIRST_WAIT, note="It waits for an erasure.")
+        except costs.BatchReserved:
+            self.lease.postpone(leases.FIRST_WAIT, note="It waits for other replays of its batch.")
+        except (costs.ReplaySpent, costs.BatchSpent) as spent:
             self._finish(State.STOPPED, str(spent))
         except ProviderUnavailable as error:
             self._wait(error)
@@ -174,7 +159,7 @@ class ReplayRun:
         self.lease.renew(lease_seconds())
         if self._is_stale():
             raise Stale
-        most = reserve_answer(self.row, self.lease, tokens)
+        most = costs.reserve_answer(self.row, self.lease, tokens)
         options = {"temperature": self.row.temperature, "max_tokens": most}
         options = {name: value for name, value in options.items() if value is not None}
         model = self.row.model or conf().replay_model
@@ -195,7 +180,7 @@ class ReplayRun:
             row.input_tokens + row.output_tokens + tokens + (row.max_tokens or 0) > row.max_total_tokens
         ):
             raise Ended(State.STOPPED, f"The next step would exceed {row.max_total_tokens} tokens.")
-        bound_answer(row, tokens)
+        costs.bound_answer(row, tokens)
         return tokens
 
     def _check_answer(self, number: int, answer: ModelStep) -> None:
@@ -252,7 +237,7 @@ class ReplayRun:
             if self._is_stale():
                 raise Stale
             if not ReplayStep.objects.filter(pk=step.pk, applied=False).update(applied=True, answer={}):
-                raise LeaseLost
+                raise leases.LeaseLost
             conversation = open_conversation(commit, self.row.conversation_id)
             rows = [build_message(one, self.actor) for one in payloads]
             return list(MessageEngine().add(commit, conversation, rows))
@@ -298,7 +283,7 @@ class ReplayRun:
         """End the replay in a state. Raises LeaseLost."""
         if state == State.DONE:
             if not end_replay(self.row, self.lease.running, note):
-                raise LeaseLost
+                raise leases.LeaseLost
             return
         self.lease.update(state=state, note=note[:500], finished_at=timezone.now(), resume_at=None)
 
@@ -312,9 +297,9 @@ class ReplayRun:
 
     def _try_later(self, note: str, retry_after: int | None = None) -> None:
         """Count a try and go on later; at last fail."""
-        if self.row.tries + 1 >= MAX_TRIES:
+        if self.row.tries + 1 >= leases.MAX_TRIES:
             return self._finish(State.FAILED, note)
-        seconds = choose_wait(self.row.tries, retry_after)
+        seconds = leases.choose_wait(self.row.tries, retry_after)
         return self.lease.postpone(seconds, note=note[:500], tries=F("tries") + 1)
 
     def _count_call(self, error: ProviderUnavailable) -> None:
@@ -328,12 +313,9 @@ class ReplayRun:
 
 def find_server() -> ToolChatServer:
     """Return the server of replays. Raises Ended."""
-    try:
-        server = get_replayer()
-    except ImproperlyConfigured as error:
-        raise Ended(State.FAILED, str(error)) from error
+    server, problem = find_configured(get_replayer)
     if server is None:
-        raise Ended(State.FAILED, NO_MODEL)
+        raise Ended(State.FAILED, problem or NO_MODEL)
     return server
 
 

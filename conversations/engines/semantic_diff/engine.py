@@ -1,22 +1,27 @@
 """Comparison of two conversations by what they did, thought and reached. No model is called."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, NamedTuple, cast
 from uuid import UUID
 
 import numpy as np
 
 from conversations.engines.fields.conversations import OTHER_BRANCH
-from conversations.engines.semantic_diff.loading import NOW, Comparison, Points, Side, load_comparison
-from conversations.engines.semantic_diff.row_diff import (
+from conversations.engines.semantic_diff.comparison import (
+    NOW,
+    Comparison,
+    Points,
     RowDiffPage,
+    Side,
     align_equal,
     align_similar,
     count_bigrams,
     list_diff_rows,
+    load_comparison,
     measure_overlap,
 )
 from conversations.engines.semantic_diff.tool_steps import ToolStep, encode_arguments, list_tool_steps
@@ -35,57 +40,79 @@ MAX_DETAILS = 100  # differences that are listed
 MAX_SEGMENTS = 2_000  # of reasoning, of one side: each is compared with each
 EXCERPT_LENGTH = 500
 SEQUENCE_WEIGHT, SET_WEIGHT, ORDER_WEIGHT = 0.5, 0.25, 0.25
-VECTORS, WORDS = "vectors", "words"
+Method = Literal["vectors", "words"]
+VECTORS: Method = "vectors"
+WORDS: Method = "words"
 MAX_WORDS = 2_000  # of one text that are compared
 MAX_WIDTH = 4_096  # columns of the table of word counts
 
 
-@dataclass(frozen=True)
-class ActionLayer:
-    """The calls of tools: their sequence, which ones, in what order, with what arguments."""
+class Pair(NamedTuple):
+    """A value of the first and one of the second."""
 
-    similarity: float
-    sequence: float
-    tools: float
-    order: float
+    first: int
+    second: int
+
+
+class ArgumentChange(NamedTuple):
+    tool: str
+    arguments: Annotated[Sequence[str], "Names of arguments that differ."]
+    first: Annotated[UUID, "The message that made the call."]
+    second: UUID
+
+
+@dataclass(frozen=True)
+class Actions:
+    """Calls of tools."""
+
+    similarity: Annotated[float, "0.5 sequence + 0.25 tools + 0.25 order."]
+    sequence: Annotated[float, "Calls in a longest common subsequence, of all."]
+    tools: Annotated[float, "Jaccard of the sets of tools."]
+    order: Annotated[float, "Jaccard of the pairs of neighbours."]
     aligned: int
-    only_first: dict[str, int]
-    only_second: dict[str, int]
-    argument_changes: list[dict[str, Any]]
-    failures: tuple[int, int]
+    only_first: Annotated[Mapping[str, int], "Calls without a partner, by tool."]
+    only_second: Mapping[str, int]
+    argument_changes: Sequence[ArgumentChange]
+    failures: Pair
+
+
+class Segment(NamedTuple):
+    first: UUID
+    second: UUID
+    similarity: float
+    diverged: Annotated[bool, "Below 0.7."]
 
 
 @dataclass(frozen=True)
-class ReasoningLayer:
-    """What the assistant said, segment by segment."""
+class Reasoning:
+    """What the assistant said."""
 
     similarity: float
-    method: str
+    method: Method
     aligned: int
     diverged: int
-    segments: tuple[int, int]
-    pairs: list[dict[str, Any]]
+    segments: Pair
+    pairs: Annotated[Sequence[Segment], "Aligned segments, the least alike first, at most 100."]
 
 
 @dataclass(frozen=True)
-class OutcomeLayer:
-    """What it took, and what came of it."""
-
-    messages: tuple[int, int]
-    tokens: tuple[int, int]
-    failures: tuple[int, int]
-    tool_calls: tuple[int, int]
-    results: tuple[str, str]
+class DiffOutcome:
+    messages: Pair
+    tokens: Pair
+    failures: Pair
+    tool_calls: Pair
     result_similarity: float
+    first_result: Annotated[str, "The assistant's last words, at most 500 characters."]
+    second_result: str
 
 
 @dataclass(frozen=True)
 class SemanticDiff:
     comparison: Comparison
     verdict: str
-    actions: ActionLayer
-    reasoning: ReasoningLayer
-    outcome: OutcomeLayer
+    actions: Actions
+    reasoning: Reasoning
+    outcome: DiffOutcome
     notes: list[str] = field(default_factory=list)
 
 
@@ -166,7 +193,7 @@ def choose_verdict(actions: float, reasoning: float) -> str:
 # ---- actions ---------------------------------------------------------------------------------------
 
 
-def compare_actions(first: Sequence[ToolStep], second: Sequence[ToolStep]) -> ActionLayer:
+def compare_actions(first: Sequence[ToolStep], second: Sequence[ToolStep]) -> Actions:
     names, others = [step.name for step in first], [step.name for step in second]
     pairs = align_equal(names, others)
     aligned = [(first[i], second[j]) for i, j in pairs if i is not None and j is not None]
@@ -175,37 +202,31 @@ def compare_actions(first: Sequence[ToolStep], second: Sequence[ToolStep]) -> Ac
     tools = measure_overlap(frozenset(names), frozenset(others))
     order = measure_overlap(count_bigrams(names), count_bigrams(others))
     similarity = SEQUENCE_WEIGHT * sequence + SET_WEIGHT * tools + ORDER_WEIGHT * order
-    return ActionLayer(
+    return Actions(
         round(similarity, 4),
         round(sequence, 4),
         round(tools, 4),
         round(order, 4),
         len(aligned),
-        _count_names(names[i] for i, j in pairs if j is None and i is not None),
-        _count_names(others[j] for i, j in pairs if i is None and j is not None),
+        Counter(names[i] for i, j in pairs if j is None and i is not None),
+        Counter(others[j] for i, j in pairs if i is None and j is not None),
         list_argument_changes(aligned),
-        (_count_failed(first), _count_failed(second)),
+        Pair(_count_failed(first), _count_failed(second)),
     )
-
-
-def _count_names(names: Any) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for name in names:
-        found[name] = found.get(name, 0) + 1
-    return found
 
 
 def _count_failed(steps: Sequence[ToolStep]) -> int:
     return sum(step.failed for step in steps)
 
 
-def list_argument_changes(aligned: Sequence[tuple[ToolStep, ToolStep]]) -> list[dict[str, Any]]:
+def list_argument_changes(aligned: Sequence[tuple[ToolStep, ToolStep]]) -> list[ArgumentChange]:
     """Return for aligned calls which arguments differ, at most 100."""
     changes = []
     for one, other in aligned:
         if names := name_changes(one.arguments, other.arguments):
-            messages = {"first": one.message_id, "second": other.message_id}
-            changes.append({"tool": one.name, "arguments": names, **messages})
+            changes.append(
+                ArgumentChange(one.name, names, cast(UUID, one.message_id), cast(UUID, other.message_id))
+            )
     return changes[:MAX_DETAILS]
 
 
@@ -226,7 +247,7 @@ def list_segments(side: Side) -> list[Message]:
     return [row for row in spoken if row.content.strip()]
 
 
-def compare_reasoning(comparison: Comparison) -> ReasoningLayer:
+def compare_reasoning(comparison: Comparison) -> Reasoning:
     first, second = list_segments(comparison.first), list_segments(comparison.second)
     if max(len(first), len(second)) > MAX_SEGMENTS:
         raise TooLarge(what="What is compared", limit=f"{MAX_SEGMENTS} answers a side")
@@ -235,20 +256,15 @@ def compare_reasoning(comparison: Comparison) -> ReasoningLayer:
     scores = [float(found.matrix[i, j]) for i, j in pairs]
     total = len(first) + len(second)
     details = [
-        {
-            "first": first[i].uid,
-            "second": second[j].uid,
-            "similarity": round(score, 4),
-            "diverged": score < DIVERGED_BELOW,
-        }
+        Segment(first[i].uid, second[j].uid, round(score, 4), score < DIVERGED_BELOW)
         for score, (i, j) in sorted(zip(scores, pairs, strict=True))
     ]
-    return ReasoningLayer(
+    return Reasoning(
         round(2 * sum(scores) / total, 4) if total else 1.0,
         found.method,
         len(pairs),
         sum(score < DIVERGED_BELOW for score in scores),
-        (len(first), len(second)),
+        Pair(len(first), len(second)),
         details[:MAX_DETAILS],
     )
 
@@ -258,7 +274,7 @@ def compare_reasoning(comparison: Comparison) -> ReasoningLayer:
 
 def compare_outcome(
     comparison: Comparison, first: Sequence[ToolStep], second: Sequence[ToolStep]
-) -> OutcomeLayer:
+) -> DiffOutcome:
     sides = comparison.first, comparison.second
     last = [list_segments(side)[-1:] for side in sides]
     if not last[0] or not last[1]:
@@ -267,13 +283,13 @@ def compare_outcome(
         similarity = round(float(compare_texts(comparison.project_id, *last).matrix[0, 0]), 4)
     tokens = [sum(row.token_count for row in side.messages) for side in sides]
     results = [rows[0].content[:EXCERPT_LENGTH] if rows else "" for rows in last]
-    return OutcomeLayer(
-        (len(sides[0].messages), len(sides[1].messages)),
-        (tokens[0], tokens[1]),
-        (_count_failed(first), _count_failed(second)),
-        (len(first), len(second)),
-        (results[0], results[1]),
+    return DiffOutcome(
+        Pair(len(sides[0].messages), len(sides[1].messages)),
+        Pair(*tokens),
+        Pair(_count_failed(first), _count_failed(second)),
+        Pair(len(first), len(second)),
         similarity,
+        *results,
     )
 
 
@@ -285,7 +301,7 @@ class Similarity:
     """A similarity of each text of one side with each of the other, 0 to 1, and what it was taken from."""
 
     matrix: np.ndarray
-    method: str
+    method: Method
 
 
 def compare_texts(project_id: UUID, first: Sequence[Message], second: Sequence[Message]) -> Similarity:

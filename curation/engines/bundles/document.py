@@ -3,12 +3,11 @@
 import hashlib
 import json
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from curation.engines.fields.bundles import DESCRIPTION_LENGTH, NAME_LENGTH, NAME_PATTERN
+from curation.engines.fields.bundles import DESCRIPTION_LENGTH, NAME_LENGTH, NAME_PATTERN, check_slug
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid, TooLarge
 from memory.texts import MAX_DEPTH, is_deep
@@ -21,6 +20,7 @@ PARTS = ("facts", "conversations", "links", "relations")
 SEALS = ("sha256", "signature")  # are of all the rest
 ALGORITHM = "ed25519"
 FIELD = "bundle"
+MAX_NAMED = 20  # fields that an answer names
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,11 @@ class Document:
     data: Mapping[str, Any]  # all of it, as it was received
     signer: str = ""  # the public key by which it was signed, also where the signature is gone
     dropped: tuple[str, ...] = ()  # names of fields that nobody knows
+
+    @property
+    def named_dropped(self) -> list[str]:
+        """Return the first of the names of what was dropped."""
+        return list(self.dropped[:MAX_NAMED])
 
 
 # ---- canonical form --------------------------------------------------------------------------------
@@ -173,11 +178,7 @@ def read_document(data: Mapping[str, Any]) -> Document:
 
 def check_bundle_name(name: str, value: Any) -> str:
     """Check for the name of a bundle. Raises Invalid."""
-    text = c.text_check(NAME_LENGTH, min_length=1)(name, value)
-    if not re.fullmatch(NAME_PATTERN, text):
-        raise Invalid("{field} is made of a–z and 0–9, with single '.', '_' or '-' between them.", field=name)
-    c.refuse_secret(name, text)
-    return text
+    return check_slug(name, c.text_check(NAME_LENGTH, min_length=1)(name, value), NAME_PATTERN)
 
 
 def check_items(name: str, value: Any) -> list[Any]:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db.models import Max, Q, QuerySet
 
+from curation.engines.bundles import reading
 from curation.engines.bundles.document import (
     FORMAT,
     SCHEMA_VERSION,
@@ -19,12 +20,10 @@ from curation.engines.bundles.document import (
 )
 from curation.engines.bundles.importing import ImportReport, import_document
 from curation.engines.bundles.keys import Trust, judge_signature, sign_document
-from curation.engines.bundles.kinds import count_content, name_dropped, read_content
-from curation.engines.bundles.reading import Selection, plain_value, redact_content
 from curation.engines.bundles.uploads import check_upload, find_same, keep_upload, store_bundle
 from curation.engines.fields.bundles import BUNDLE, BUNDLE_FILTERS, DRY_IMPORT, IMPORT_BRANCH, REQUIRE_TRUSTED
 from curation.engines.orders import BUNDLES
-from curation.engines.quarantine.hidden_bundles import refuse_hidden
+from curation.engines.quarantine.documents import refuse_hidden
 from curation.models import Bundle
 from curation.models.bundles import DELETED
 from memory.actors import Actor
@@ -58,7 +57,7 @@ class Upload(NamedTuple):
     @property
     def dropped(self) -> list[str]:
         """Return the names of the first fields that were dropped."""
-        return name_dropped(self.document)
+        return self.document.named_dropped
 
 
 @retry_methods
@@ -214,13 +213,13 @@ class KnowledgeBundleEngine:
 
 def build_bundle(actor: Actor, branch: Branch, values: Mapping[str, Any]) -> Bundle:
     """Read a locked branch into a bundle. Raises TooLarge, Conflict."""
-    selection = Selection(
+    selection = reading.Selection(
         branch.lineage(),
         values.get("only_verified", True),
         values.get("conversations", True),
         values.get("relations", True),
     )
-    content, redacted = redact_content(read_content(selection))
+    content, redacted = reading.redact_content(reading.read_content(selection))
     bundle = Bundle(
         project_id=actor.project_id,
         name=values["name"],
@@ -250,8 +249,8 @@ def build_data(bundle: Bundle, content: dict[str, list[Any]]) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         **head,
         "only_verified": bundle.only_verified,
-        "created_at": plain_value(bundle.created_at),
-        "counts": count_content(content),
+        "created_at": reading.plain_value(bundle.created_at),
+        "counts": reading.count_content(content),
         "content": content,
     }
 
@@ -259,7 +258,7 @@ def build_data(bundle: Bundle, content: dict[str, list[Any]]) -> dict[str, Any]:
 def seal_bundle(bundle: Bundle, data: dict[str, Any], signature: dict[str, str] | None) -> Bundle:
     """Set what a bundle keeps of its document. Raises TooLarge."""
     data = {**data, "sha256": compute_sha256(data), **({"signature": signature} if signature else {})}
-    bundle.counts, bundle.sha256 = count_content(data["content"]), data["sha256"]
+    bundle.counts, bundle.sha256 = reading.count_content(data["content"]), data["sha256"]
     bundle.signature = signature["value"] if signature else ""
     bundle.public_key = signature["public_key"] if signature else ""
     bundle.bundle_data = dump_document(data)

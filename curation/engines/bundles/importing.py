@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from curation.engines.bundles.arrivals import (
+from curation.engines.bundles.conversation_imports import ConversationArrival, RelationArrival
+from curation.engines.bundles.document import MAX_NAMED, Document
+from curation.engines.bundles.fact_imports import (
     DUPLICATE,
     REFUSED,
     STATES,
@@ -13,18 +15,18 @@ from curation.engines.bundles.arrivals import (
     Arriving,
     FactArrival,
     ItemOutcome,
+    LinkArrival,
 )
-from curation.engines.bundles.document import Document
 from curation.engines.bundles.keys import Trust, judge_signature
-from curation.engines.bundles.kinds import KINDS, MAX_NAMED, check_content, name_dropped
+from curation.engines.bundles.reading import check_content
 from memory.actors import Actor
 from memory.db.transactions import write_transaction
 from memory.engines.branches.manager import BranchManager, check_name
 from memory.engines.facts.import_export import DryRunView
-from memory.engines.versions.commits import CommitWriter, open_commit
-from memory.engines.versions.lookup import MAIN, find_branch
+from memory.engines.versions.commits import open_commit
+from memory.engines.versions.lookup import MAIN, find_branch, require_live
 from memory.engines.versions.policies import Write, check_direct_write
-from memory.exceptions import BranchArchived, BranchReadOnly, Conflict
+from memory.exceptions import Conflict
 from memory.models import Branch, Commit
 
 KIND = "bundle.import"
@@ -32,6 +34,7 @@ PREFIX = "bundle/"
 MAX_LISTED = 100  # items that a report names, of those that are not new
 UNTRUSTED = "Nobody whom this project trusts has signed the bundle: its facts are unverified here."
 DROPPED = "These fields are not known here and were dropped: {names}."
+ARRIVALS = (FactArrival, ConversationArrival, LinkArrival, RelationArrival)  # links are between the others
 ALL_KINDS = ("facts", "conversations", "messages", "links", "relations")
 
 
@@ -99,11 +102,7 @@ def import_document(
 
 def preview_import(document: Document, arriving: Arriving, is_new: bool) -> ImportReport:
     """Sort all items as the branch is now; nothing is written."""
-    branch = find_branch(arriving.actor, MAIN if is_new else arriving.branch_name)
-    if branch.archived_at:
-        raise BranchArchived(name=branch.name)
-    if branch.read_only:
-        raise BranchReadOnly(name=branch.name)
+    branch = require_live(find_branch(arriving.actor, MAIN if is_new else arriving.branch_name))
     check_direct_write(arriving.actor, arriving.branch_name, Write.CHANGE)
     arrivals = sort_items(document, arriving, DryRunView(branch.lineage()))
     return build_report(document, arriving, arrivals, is_new)
@@ -119,22 +118,18 @@ def write_import(document: Document, arriving: Arriving, is_new: bool) -> Import
             commit.detail = {"bundle": arriving.label, "sha256": document.sha256}
             commit.detail["trust"] = arriving.trust.state
             arrivals = sort_items(document, arriving, commit)
-            write_all(commit, arrivals)
+            for arrival in arrivals.values():
+                arrival.write(commit)
     return replace(build_report(document, arriving, arrivals, is_new), dry_run=False, commit=commit.commit)
 
 
 def sort_items(document: Document, arriving: Arriving, view: Any) -> dict[str, Arrival]:
     arrivals: dict[str, Arrival] = {}
-    for kind in KINDS:
-        arrival = kind.arrival(arriving)
-        arrival.sort_items(view, document.content[kind.name], arrivals)
-        arrivals[kind.name] = arrival
+    for kind in ARRIVALS:
+        arrival = kind(arriving)
+        arrival.sort_items(view, document.content[kind.kind], arrivals)
+        arrivals[kind.kind] = arrival
     return arrivals
-
-
-def write_all(commit: CommitWriter, arrivals: dict[str, Arrival]) -> None:
-    for arrival in arrivals.values():
-        arrival.write(commit)
 
 
 def list_warnings(document: Document, arriving: Arriving) -> list[str]:
@@ -142,7 +137,7 @@ def list_warnings(document: Document, arriving: Arriving) -> list[str]:
     warnings = [] if arriving.trust.is_trusted else [UNTRUSTED]
     if document.dropped:
         more = len(document.dropped) - MAX_NAMED
-        names = ", ".join(name_dropped(document)) + (f" and {more} more" if more > 0 else "")
+        names = ", ".join(document.named_dropped) + (f" and {more} more" if more > 0 else "")
         warnings.append(DROPPED.format(names=names))
     return warnings
 
@@ -172,6 +167,6 @@ def build_report(
         reset=reset,
         listed=[one for one in outcomes if one.state in (DUPLICATE, REFUSED)],
         warnings=list_warnings(document, arriving),
-        dropped=name_dropped(document),
+        dropped=document.named_dropped,
         lines=[line.row.essence for line in facts.fresh],
     )

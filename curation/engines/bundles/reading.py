@@ -9,6 +9,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from conversations.models import Conversation, Message
+from curation.engines.bundles.document import PARTS
 from memory import redaction
 from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import attach_belief, searchable_rows, with_verification
@@ -56,6 +57,35 @@ class Selection:
     left_out: dict[str, int] = field(default_factory=dict)
 
 
+# ---- content ---------------------------------------------------------------------------------------
+
+
+def read_content(selection: Selection) -> dict[str, list[Item]]:
+    """Return what a bundle takes of a branch, by kind. Raises TooLarge."""
+    readers = (
+        read_facts,
+        read_conversations,
+        read_links,
+        read_relations,
+    )  # links are between what came before
+    content = {kind: read(selection) for kind, read in zip(PARTS, readers, strict=True)}
+    check_content(content)
+    return content
+
+
+def check_content(content: Mapping[str, list[Item]]) -> None:
+    """Check that one commit can write all of it, each fact with its verdict. Raises TooLarge."""
+    counts = count_content(content)
+    check_count(sum(counts.values()) + counts["facts"])
+
+
+def count_content(content: Mapping[str, list[Item]]) -> dict[str, int]:
+    """Return how many memories there are of each kind, messages included."""
+    talks = content.get("conversations", [])
+    messages = sum(len(talk["messages"]) for talk in talks if isinstance(talk.get("messages"), list))
+    return {**{kind: len(content.get(kind, [])) for kind in PARTS}, "messages": messages}
+
+
 # ---- readers ---------------------------------------------------------------------------------------
 
 
@@ -80,23 +110,14 @@ def read_conversations(selection: Selection) -> list[Item]:
         return []
     rows = take_all(Conversation.objects.in_lineage(selection.lineage))
     messages = read_messages(selection, [row.uid for row in rows])
-    return [
-        {
-            "id": str(row.uid),
-            **read_fields(row, ("title", "model", "created_at")),
-            **read_fork(row),
-            "messages": messages[row.uid],
-        }
-        for row in rows
-        if row.uid in messages
-    ]
+    spoken = [row for row in rows if row.uid in messages]
+    return [read_conversation(row) | {"messages": messages[row.uid]} for row in spoken]
 
 
-def read_fork(row: Conversation) -> Item:
-    """Return where a fork left its parent, whose messages until there are not repeated; {} for no fork."""
-    if row.parent_conversation_id is None:
-        return {}
-    return {name: str(getattr(row, name)) for name in FORK_FIELDS}
+def read_conversation(row: Conversation) -> Item:
+    """Return a conversation, and where a fork left its parent: what was said until there is not repeated."""
+    names = ("title", "model", "created_at", *(FORK_FIELDS if row.parent_conversation_id else ()))
+    return {"id": str(row.uid), **read_fields(row, names)}
 
 
 def read_messages(selection: Selection, conversations: Sequence[UUID]) -> dict[UUID, list[Item]]:

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from curation.engines.bundle_ids import derive_uid
 from curation.engines.bundles.document import list_messages
 from curation.engines.bundles.engine import seal_bundle
 from curation.engines.bundles.keys import sign_document
 from curation.models import Bundle
+from curation.models.bundles import derive_uid
 from memory.engines.erasure.traces import Traces, change_rows
 from memory.engines.versions.erased import as_uuid, erased_uids
 from memory.exceptions import Conflict

@@ -11,7 +11,7 @@ from conversations.engines.consolidation.engine import find_open_branch, find_ru
 from conversations.engines.consolidation.extraction import ModelCosts
 from conversations.engines.consolidation.report import CREATED, ConsolidationReport, Evidence, RunChange
 from conversations.engines.consolidation.report import build_report as build_stored_report
-from conversations.engines.consolidation.runs import describe_counts, drop_run, open_run
+from conversations.engines.consolidation.runs import drop_run, mark_undone, open_run, set_values
 from conversations.models import ConsolidationRun
 from curation.engines.dreaming.reflections import Reflection, build_reflection
 from curation.engines.dreaming.rules import PREFIX, DreamRules, read_rules
@@ -20,7 +20,6 @@ from curation.engines.dreaming.source import DreamSource, read_source
 from curation.engines.dreaming.writing import commit_reflections, drop_known, find_replaced
 from memory.actors import Actor
 from memory.db.transactions import retry_transaction, write_transaction
-from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import BranchManager
 from memory.engines.embedding.models import model_in_force
 from memory.engines.merging.gates import run_gate
@@ -95,9 +94,7 @@ class DreamEngine:
             run = ConsolidationRun.objects.select_for_update().get(pk=run.pk)
             require_undoable(run)
             withdraw_proposal(run, actor, system)
-            run.state, run.undone_at, run.undone_by = State.UNDONE, timezone.now(), actor.label[:200]
-            run.save(update_fields=["state", "undone_at", "undone_by"])
-            record_entry(actor, "consolidation.undo", str(run.pk), describe_counts(run))
+            mark_undone(run, actor)
         return run
 
 
@@ -213,8 +210,7 @@ def store_proposal(
             ConsolidationRun.objects.filter(pk=run.pk).update(merge_request=request.number)
         else:
             BranchManager().archive_branch(name=branch.name, actor=actor)
-    for name, value in values.items():
-        setattr(run, name, value)
+    set_values(run, values)
     return request
 
 

@@ -13,12 +13,10 @@ from memory.engines.facts.assessment import searchable_rows
 from memory.engines.merging.gates import FAILED, PASSED, GateResult, build_result, list_arriving_facts
 from memory.engines.merging.plan import FullPlan
 from memory.engines.merging.strategies import MergeOptions
-from memory.engines.support.batches import batched
 from memory.engines.versions.policies import Policy
 from memory.engines.versions.repositories import name_repositories
 from memory.models import Branch, Fact, FactLink
 
-BATCH_SIZE = 500
 CHANGED = _(
     "Reflections of facts that have changed since, or are gone or private by now: {count}. Reject the"
     " request: what has changed is {facts}."
@@ -58,9 +56,8 @@ def load_members(lineage: Lineage, uids: Sequence[UUID]) -> Mapping[UUID, set[UU
         link_type=FactLink.Type.CONSOLIDATED_FROM, to_type=FactLink.Target.FACT
     )
     members = defaultdict[UUID, set[UUID]](set)
-    for batch in batched(sorted(uids), BATCH_SIZE):
-        for uid, to in links.select_by_key(("from_id", "to_id"), "from_id", batch):
-            members[uid].add(to)
+    for uid, to in links.select_by_key(("from_id", "to_id"), "from_id", uids):
+        members[uid].add(to)
     return members
 
 
@@ -74,9 +71,5 @@ def find_changed(plan: FullPlan, uids: Collection[UUID]) -> set[UUID]:
 def read_contents(plan: FullPlan, lineage: Lineage, uids: Collection[UUID]) -> dict[UUID, Hashable]:
     """Return what reflections take from the facts that a search finds and anybody may read."""
     rows = searchable_rows(lineage, timezone.now()).exclude(visibility=Fact.Visibility.PRIVATE)
-    found: dict[UUID, Hashable] = {}
-    for batch in batched(sorted(uids), BATCH_SIZE):
-        facts = rows.filter(uid__in=batch).fetch_all()
-        name_repositories(facts, plan.points.target.project_id)
-        found |= {fact.uid: tuple(getattr(fact, one) for one in COMPARED) for fact in facts}
-    return found
+    facts = name_repositories(rows.fetch_by_key("uid", uids), plan.points.target.project_id)
+    return {fact.uid: tuple(getattr(fact, one) for one in COMPARED) for fact in facts}

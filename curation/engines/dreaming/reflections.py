@@ -8,8 +8,8 @@ from uuid import UUID
 
 import numpy as np
 
-from curation.engines.dreaming.clusters import Cluster
 from curation.engines.dreaming.rules import BOUNDS, REFLECTED
+from curation.engines.dreaming.source import Cluster
 from memory.engines.fields.facts import ESSENCE_LENGTH
 from memory.models import Branch, Fact, FactLink
 from memory.models.hashes import content_hash

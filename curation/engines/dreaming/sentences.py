@@ -1,20 +1,18 @@
 """Sentences of a language model for reflections, within a budget. Never called in a transaction."""
 
-import secrets
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
-from django.core.exceptions import ImproperlyConfigured
-
-from conversations.engines.consolidation.extraction import DOWN, SPENT, ModelCosts
+from conversations.engines.consolidation.extraction import ModelCosts
 from curation.engines.dreaming.reflections import MAX_EXCERPT, Reflection, cut_line, replace_essence
 from memory.conf import conf
 from memory.engines.fields.facts import ESSENCE_LENGTH
 from memory.engines.support.similarity import extract_numbers
-from memory.exceptions import ProviderNonsense, ProviderUnavailable
+from memory.exceptions import ProviderNonsense
 from memory.providers import chat
 from memory.providers.chat import iterate_objects
+from memory.providers.openai_server import find_configured
+from memory.providers.prompts import build_prompt
 from memory.redaction import redact_all
 
 FOLDER = Path(__file__).parents[2] / "prompts"
@@ -25,10 +23,7 @@ MIN_LENGTH = 10
 
 def write_sentences(reflections: Sequence[Reflection], costs: ModelCosts) -> list[Reflection]:
     """Return the reflections with the sentences of the model, as far as it answers; rules do the rest."""
-    try:
-        server = chat.get_judge()
-    except ImproperlyConfigured:
-        return list(reflections)
+    server, _problem = find_configured(chat.get_judge)
     if server is None or not conf().consolidation_budget:
         return list(reflections)
     found = []
@@ -40,33 +35,13 @@ def write_sentences(reflections: Sequence[Reflection], costs: ModelCosts) -> lis
 
 def ask_model(server: chat.ChatServer, one: Reflection, costs: ModelCosts) -> str:
     """Return one sentence of the model, "" for none that may be used; note why it is asked no more."""
-    budget = conf().consolidation_budget
-    if costs.calls >= budget:
-        costs.note = SPENT.format(most=budget)
-        return ""
-    costs.calls += 1
+    pieces = [("", cut_line(fact.fact_text, 2 * MAX_EXCERPT)) for fact in one.members]
+    answer = costs.ask(server, build_prompt(FOLDER / f"{PROMPT}.txt", pieces))
     try:
-        answer = server.complete(build_messages(one))
-        costs.model = server.model[:200]
-        costs.input_tokens += answer.input_tokens
-        costs.output_tokens += answer.output_tokens
-        return parse_sentence(answer.text, one)
-    except (ProviderUnavailable, ProviderNonsense) as error:
-        costs.note = DOWN.format(reason=error.text)[:500]
+        return parse_sentence(answer, one) if answer is not None else ""
+    except ProviderNonsense as error:
+        costs.give_up(error)
         return ""
-
-
-@cache
-def read_prompt(name: str) -> str:
-    return (FOLDER / f"{name}.txt").read_text(encoding="utf-8").strip()
-
-
-def build_messages(one: Reflection) -> list[chat.Message]:
-    """Return the rules with the fence of this prompt, and the members between it."""
-    fence = f"==={secrets.token_hex(12)}==="  # no stored text can know it
-    parts = [f"{fence}\n{cut_line(fact.fact_text, 2 * MAX_EXCERPT)}\n{fence} end" for fact in one.members]
-    rules = read_prompt(PROMPT).replace("{fence}", fence)
-    return [chat.Message("system", rules), chat.Message("user", "\n\n".join(parts))]
 
 
 def parse_sentence(text: str, one: Reflection) -> str:

@@ -13,16 +13,15 @@ from conversations.models import ConsolidationRun
 from curation.engines.dreaming.reflections import Reflection
 from memory.actors import Actor
 from memory.db.bulk_sql import insert_all
+from memory.db.querysets import Lineage
 from memory.engines.embedding.worker import advance_clock
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.facts.batch import FactBatch
-from memory.engines.support.batches import batched
+from memory.engines.support.batches import gather_in
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.erased import erased_uids
 from memory.models import Branch, Fact, FactLink, Vector
 from memory.models.vectors import vector_slot
-
-BATCH_SIZE = 500
 
 
 def commit_reflections(
@@ -43,13 +42,10 @@ def check_members(
     branch: Branch, commit: CommitWriter, reflections: Sequence[Reflection]
 ) -> list[Reflection]:
     """Return the reflections of which every member is as it was read, and none is being erased."""
-    uids = sorted({fact.uid for one in reflections for fact in one.members})
-    now: set[tuple[UUID, int]] = set()
+    uids = {fact.uid for one in reflections for fact in one.members}
     rows = searchable_rows(branch.lineage(commit.seq), timezone.now())
-    for batch in batched(uids, BATCH_SIZE):
-        gone = erased_uids(branch.project_id, batch)
-        found = rows.filter(uid__in=batch).fetch_all()
-        now |= {(fact.uid, fact.vid) for fact in found if fact.uid not in gone}
+    left = uids - erased_uids(branch.project_id, uids)
+    now = set(rows.select_by_key(("uid", "vid"), "uid", left))
     return [one for one in reflections if all((fact.uid, fact.vid) in now for fact in one.members)]
 
 
@@ -70,7 +66,7 @@ def write_reflections(
         store_centroids(commit, batch.rows, reflections, model)
     written = batch.write_facts(commit)
     members = {fact.uid for one in reflections for fact in one.members}
-    known = select_links(commit.branch, members, FactLink.Type.ASSOCIATED)
+    known = select_links(commit.branch.lineage(), members, FactLink.Type.ASSOCIATED)
     commit.add_rows([link for one in reflections for link in one.build_links(known)])
     commit.targets += [str(result.fact.uid) for result in written]
 
@@ -102,10 +98,8 @@ def store_centroids(
 
 def drop_known(branch: Branch, reflections: Sequence[Reflection]) -> list[Reflection]:
     """Return the reflections that no run has proposed yet, whatever became of the proposal."""
-    known: set[UUID] = set()
-    for batch in batched([one.uid for one in reflections], BATCH_SIZE):
-        rows = Fact._base_manager.filter(uid__in=batch, branch__project=branch.project_id)
-        known |= set(rows.values_list("uid", flat=True))
+    rows = Fact._base_manager.filter(branch__project=branch.project_id)
+    known = gather_in(rows, "uid", [one.uid for one in reflections], "uid")
     return [one for one in reflections if one.uid not in known]
 
 
@@ -137,17 +131,12 @@ def load_members(branch: Branch) -> dict[UUID, set[UUID]]:
     )
     uids = sorted(uid for (uid,) in rows.gather_values("uid"))
     members: dict[UUID, set[UUID]] = {uid: set() for uid in uids}
-    for uid, to in select_links(branch, uids, FactLink.Type.CONSOLIDATED_FROM):
+    for uid, to in select_links(lineage, uids, FactLink.Type.CONSOLIDATED_FROM):
         members[uid].add(to)
     return members
 
 
-def select_links(branch: Branch, uids: Collection[UUID], link_type: str) -> list[tuple[UUID, UUID]]:
+def select_links(lineage: Lineage, uids: Collection[UUID], link_type: str) -> list[tuple[UUID, UUID]]:
     """Return the two ends of the links of a type that begin at some facts."""
-    links = FactLink.objects.in_lineage(branch.lineage()).filter(
-        link_type=link_type, to_type=FactLink.Target.FACT
-    )
-    found: list[tuple[UUID, UUID]] = []
-    for batch in batched(sorted(uids), BATCH_SIZE):
-        found += links.select_by_key(("from_id", "to_id"), "from_id", batch)
-    return found
+    links = FactLink.objects.in_lineage(lineage).filter(link_type=link_type, to_type=FactLink.Target.FACT)
+    return links.select_by_key(("from_id", "to_id"), "from_id", uids)

@@ -1,5 +1,7 @@
 """The fields of bundles, and of the keys that projects trust."""
 
+import re
+
 from django.utils.translation import gettext_lazy as _
 
 from curation.models import Bundle
@@ -7,11 +9,12 @@ from memory.engines.fields.base import READ, Field, Noun, Option, Use
 from memory.engines.fields.common import BRANCH, DRY_RUN, answered_time
 from memory.engines.fields.filters import one_of
 from memory.engines.fields.types import Choice, Flag, Identifier, JSONObject, Pattern, Reference, Text, Whole
+from memory.engines.support.validation import refuse_secret
+from memory.exceptions import Invalid
 
 NAME_PATTERN = r"^[a-z0-9]+([._-][a-z0-9]+)*$"
 NAME_LENGTH, DESCRIPTION_LENGTH = 100, 2000
 CREATE = READ | Use.CREATE | Use.OPTION
-CHOSEN = Use.CREATE | Use.OPTION
 
 IMPORT_BRANCH = BRANCH.with_traits(
     help="By default bundle/NAME/vN, which is made of main.",
@@ -121,3 +124,11 @@ TRUSTED_KEY = Noun(
     Field("created_by", Reference(200), use=READ),
     answered_time("created_at"),
 )
+
+
+def check_slug(name: str, text: str, pattern: str) -> str:
+    """Check a name of a bundle or a template, which is part of addresses and branches. Raises Invalid."""
+    if not re.fullmatch(pattern, text):
+        raise Invalid("{field} is made of a–z and 0–9, with single '.', '_' or '-' between them.", field=name)
+    refuse_secret(name, text)
+    return text

@@ -23,7 +23,7 @@ from curation.engines.handoffs.packet import (
     weaken_packets,
 )
 from curation.engines.orders import HANDOFFS
-from curation.engines.quarantine.hidden_handoffs import is_from_hidden_source
+from curation.engines.quarantine.documents import is_from_hidden_source
 from curation.models import Handoff
 from memory.actors import Actor
 from memory.db.transactions import retry_methods, write_transaction

@@ -1,5 +1,6 @@
 """Confirmations of a source: they count no more while it is in quarantine, wherever merges brought them."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
@@ -8,7 +9,7 @@ from django.db.models import QuerySet
 
 from curation.engines.quarantine.sources import Source, is_by_source, select_commits
 from curation.models import Quarantine
-from memory.engines.support.batches import batched
+from memory.engines.support.batches import filter_in, gather_in
 from memory.engines.versions.erased import CONFIRMATION
 from memory.models import Branch, Confirmation, HiddenVersion, Session
 
@@ -39,19 +40,14 @@ def load_own(quarantine: Quarantine, every: QuerySet[Confirmation]) -> list[Conf
 
     Each branch is asked for alone: MatrixOne finds nothing by ``branch IN`` and, further in, ``branch =``.
     """
-    found = list(every.filter(source__in=list_names(quarantine)))
-    for branch, seqs in group_commits(quarantine).items():
-        for batch in batched(sorted(seqs), BATCH_SIZE):
-            found += Confirmation.objects.filter(branch_id=branch, seq__in=batch)
-    return found
-
-
-def group_commits(quarantine: Quarantine) -> dict[int, set[int]]:
-    """Return the numbers of a source's commits by branch."""
-    found: dict[int, set[int]] = {}
+    own = list(every.filter(source__in=list_names(quarantine)))
+    commits = defaultdict[int, set[int]](set)
     for branch, seq in select_commits(quarantine).order_by().values_list("branch", "seq"):
-        found.setdefault(branch, set()).add(seq)
-    return found
+        commits[branch].add(seq)
+    for branch, seqs in commits.items():
+        for part in filter_in(Confirmation.objects.filter(branch_id=branch), "seq", seqs):
+            own += part
+    return own
 
 
 def list_names(quarantine: Quarantine) -> set[str]:
@@ -69,20 +65,14 @@ def list_names(quarantine: Quarantine) -> set[str]:
 
 def list_copies(every: QuerySet[Confirmation], pairs: set[tuple[UUID, str]]) -> list[Confirmation]:
     """Return the confirmations of the same facts by the same sources, which merges copied."""
-    found: list[Confirmation] = []
-    for batch in batched(sorted({uid for uid, _ in pairs}), BATCH_SIZE):
-        found += [row for row in every.filter(uid__in=batch) if (row.uid, row.source) in pairs]
-    return found
+    parts = filter_in(every, "uid", {uid for uid, _ in pairs})
+    return [row for part in parts for row in part if (row.uid, row.source) in pairs]
 
 
 def list_hidden_pairs(quarantine: Quarantine, uids: Iterable[UUID]) -> set[tuple[UUID, str]]:
     """Return which sources' confirmations of some facts a quarantine hides."""
     hidden = HiddenVersion.objects.filter(quarantine=quarantine.pk, kind=CONFIRMATION).values("uid")
-    found: set[tuple[UUID, str]] = set()
-    for batch in batched(sorted(uids), BATCH_SIZE):
-        rows = Confirmation.objects.filter(uid__in=batch, pk__in=hidden)
-        found |= set(rows.values_list("uid", "source"))
-    return found
+    return gather_in(Confirmation.objects.filter(pk__in=hidden), "uid", uids, "uid", "source")
 
 
 def hide_confirmation_rows(quarantine: Quarantine, rows: Iterable[Confirmation]) -> None:

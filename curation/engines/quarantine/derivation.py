@@ -15,11 +15,11 @@ from uuid import UUID
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from conversations.engines.forks import find_conversations
-from conversations.engines.named_after import is_named_after
+from conversations.engines.inherited_titles import is_named_after
 from conversations.models import Conversation, Message, Replay
 from curation.models import Quarantine
 from memory.db.querysets import Lineage
-from memory.engines.support.batches import batched
+from memory.engines.support.batches import batched, filter_in, gather_in
 from memory.engines.versions.erased import as_uuid
 from memory.engines.versions.kinds import models_by_kind
 from memory.models import Branch, BranchedModel, Commit, Fact, FactLink, HiddenVersion
@@ -146,18 +146,19 @@ class Derivation:
         sides = [self.digests.get(vid) for vid in (one.prev_vid, one.merged_vid) if vid and vid not in hidden]
         return own is not None and own in sides
 
+    def _is_revert(self, one: Version) -> bool:
+        return bool(one.content) and (one.branch_id, one.seq_from) in self.reverts
+
     def _brings_back(self, one: Version, by_vid: Mapping[int, Version], hidden: set[int]) -> bool:
         """Return whether a revert of a revert says again what only hidden versions have said."""
-        if not one.content or (one.branch_id, one.seq_from) not in self.reverts:
-            return False
         others = [other for other in by_vid.values() if other.uid == one.uid and other.vid != one.vid]
-        others = [other for other in others if not other.deleted]  # a deletion says nothing
-        same = [other.vid for other in others if other.content == one.content]
-        return bool(same) and hidden.issuperset(same)
+        said_so = [other for other in others if not other.deleted]  # a deletion says nothing
+        same = [other.vid for other in said_so if other.content == one.content]
+        return self._is_revert(one) and bool(same) and hidden.issuperset(same)
 
     def _says_again(self, one: Version, by_vid: Mapping[int, Version], hidden: set[int]) -> bool:
         """Return whether a revert has brought back what the memory said before the source changed it."""
-        if not one.content or (one.branch_id, one.seq_from) not in self.reverts:
+        if not self._is_revert(one):
             return False
         earlier = by_vid.get(one.prev_vid or 0)
         while earlier is not None and (earlier.vid in hidden or earlier.deleted):
@@ -199,11 +200,9 @@ class Derivation:
         contexts = replays.exclude(memory_facts=[]).values_list("conversation_id", "memory_facts")
         forks = {fork for fork, named in contexts if facts & {UUID(uid) for uid in named}}
         sources = find_conversations(self.quarantine.project_id, messages)
-        for batch in batched(sorted(sources), BATCH_SIZE):
-            forks |= set(replays.filter(source_id__in=batch).values_list("conversation_id", flat=True))
-        rows = self._select_unhidden(Message)
-        parts = batched(sorted(forks), BATCH_SIZE)
-        return sum(self._hide_whole(Message, rows.filter(conversation_id__in=batch)) for batch in parts)
+        forks |= gather_in(replays, "source_id", sources, "conversation_id")
+        parts = filter_in(self._select_unhidden(Message), "conversation_id", forks)
+        return sum(self._hide_whole(Message, part) for part in parts)
 
     def _hide_whole(self, model: type[BranchedModel], rows: Any) -> int:
         """Hide every version of the memories of some rows."""
@@ -271,10 +270,7 @@ class Derivation:
     ) -> list[Statement]:
         """Drop versions that say again what the one before them, or the other parent of a merge, has said."""
         vids = {vid for one in found for vid in (one.prev_vid, one.merged_vid) if vid}
-        named: set[tuple[int, Any]] = set()
-        for batch in batched(sorted(vids), BATCH_SIZE):
-            rows = model._base_manager.filter(rid__in=batch, deleted=False).order_by()
-            named |= set(rows.values_list("vid", column))
+        named = gather_in(model._base_manager.filter(deleted=False), "rid", vids, "vid", column)
         fresh = [one for one in found if (one.branch_id, one.seq) not in self.reverts]
         return [one for one in fresh if not {(v, one.source) for v in (one.prev_vid, one.merged_vid)} & named]
 
@@ -294,10 +290,7 @@ class Derivation:
 
     def _find_hidden(self, column: str, uids: Iterable[UUID]) -> set[Any]:
         """Return a column, such as ``vid``, of what this quarantine hides of some memories."""
-        found: set[Any] = set()
-        for batch in batched(sorted(uids), BATCH_SIZE):
-            found |= set(self.hidden.filter(uid__in=batch).values_list(column, flat=True))
-        return found
+        return gather_in(self.hidden, "uid", uids, column)
 
 
 def list_uids(frontier: Frontier, kind: str) -> set[UUID]:
@@ -351,12 +344,12 @@ def digest_merged(model: type[BranchedModel], versions: Iterable[Version]) -> di
     vids = {
         vid for one in versions if one.merged_vid for vid in (one.vid, one.prev_vid, one.merged_vid) if vid
     }
-    found: dict[int, bytes] = {}
-    for batch in batched(sorted(vids), BATCH_SIZE):
-        for row in model._base_manager.filter(rid__in=batch).order_by().iterator(BATCH_SIZE):
+    digests: dict[int, bytes] = {}
+    for part in filter_in(model._base_manager.order_by(), "rid", vids):
+        for row in part.iterator(BATCH_SIZE):
             content = repr((row.deleted, sorted(row.content_values().items())))
-            found[row.vid] = blake2b(content.encode(), digest_size=16).digest()
-    return found
+            digests[row.vid] = blake2b(content.encode(), digest_size=16).digest()
+    return digests
 
 
 def find_copied_vid(source: UUID, copy: Version) -> int | None:

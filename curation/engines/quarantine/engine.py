@@ -10,15 +10,18 @@ from django.utils import timezone
 
 from curation.engines.fields.quarantines import PREVIEW, QUARANTINE, QUARANTINE_FILTERS
 from curation.engines.orders import QUARANTINES
-from curation.engines.quarantine import hidden_bundles, hidden_handoffs
 from curation.engines.quarantine.confirmations import hide_confirmations
 from curation.engines.quarantine.derivation import Derivation
-from curation.engines.quarantine.documents import mark_documents
-from curation.engines.quarantine.hidden_handoffs import count_scores
+from curation.engines.quarantine.documents import (
+    count_scores,
+    find_touched_bundles,
+    find_touched_handoffs,
+    mark_documents,
+)
 from curation.engines.quarantine.sources import Source, find_label, hide_own, list_active, select_sessions
 from curation.models import Quarantine
 from memory.actors import Actor
-from memory.db.transactions import never_rerun, retry_methods, write_transaction
+from memory.db.transactions import dry_transaction, never_rerun, retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.support import validation as c
@@ -40,10 +43,6 @@ class QuarantineDetail:
     quarantine: Quarantine
     examples: Sequence[Any]
     dry_run: bool = False
-
-
-class _Undo(Exception):
-    """The end of a preview, which leaves nothing."""
 
 
 @retry_methods
@@ -70,15 +69,12 @@ class QuarantineEngine:
         """Return what a quarantine would hide, exactly: it is begun and rolled back. Raises as its begin."""
         require_curator(actor)
         quarantine = build_quarantine(actor, source, target, REASON("reason", reason))
-        try:
-            with write_transaction():
-                lock_branches(actor.project_id)
-                require_free(quarantine)
-                hide_all(quarantine)
-                found = QuarantineDetail(quarantine, list_examples(quarantine), dry_run=True)
-                raise _Undo
-        except _Undo:
-            return found
+        with dry_transaction():
+            lock_branches(actor.project_id)
+            require_free(quarantine)
+            hide_all(quarantine)
+            examples = list_examples(quarantine)
+        return QuarantineDetail(quarantine, examples, dry_run=True)
 
     def create_quarantine(self, *, source: str, target: str, actor: Actor, reason: str = "") -> Quarantine:
         """Hide what a source wrote, what it will write, and all that is derived, on every branch.
@@ -164,8 +160,8 @@ def hide_all(quarantine: Quarantine) -> None:
     Session.objects.filter(pk__in=list(sessions.values_list("pk", flat=True))).update(hidden=True)
     mark_documents(project_id)
     counts = count_hidden(quarantine) | {"session": count}
-    counts["handoff"] = len(hidden_handoffs.find_touched(project_id, [quarantine]))
-    counts["bundle"] = len(hidden_bundles.find_touched(project_id, [quarantine]))
+    counts["handoff"] = len(find_touched_handoffs(project_id, [quarantine]))
+    counts["bundle"] = len(find_touched_bundles(project_id, [quarantine]))
     counts["score"] = count_scores(quarantine)
     quarantine.counts = {kind: number for kind, number in counts.items() if number}
     quarantine.save(update_fields=["counts"])

@@ -6,8 +6,7 @@ from uuid import UUID
 
 from curation.engines.quarantine.confirmations import hide_given
 from curation.engines.quarantine.derivation import COPIED, Derivation, Edge, Statement
-from curation.engines.quarantine.documents import mark_documents
-from curation.engines.quarantine.hidden_bundles import hide_brought
+from curation.engines.quarantine.documents import hide_brought, mark_documents
 from curation.engines.quarantine.sources import BUNDLE_IMPORT, is_by_source, is_own, list_active
 from curation.models import Quarantine
 from memory.engines.versions.erased import as_uuid

@@ -1,7 +1,7 @@
 """What a source wrote: a session, an agent, a key or an import."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -190,15 +190,14 @@ def list_keys(quarantine: Quarantine) -> set[str]:
     former = load_rotations(quarantine.project_id, len(keys))
     (prefix,) = (one for one, key in keys.items() if key.pk == UUID(quarantine.target))
     found = [prefix]
-    while (prefix := former.get(prefix, "")) and is_valid_at(keys[prefix], quarantine.created_at):
+    while prefix := former.get(prefix, ""):
+        ends = (keys[prefix].revoked_at, keys[prefix].expires_at)
+        if any(end and end <= quarantine.created_at for end in ends):
+            break
         found.append(prefix)
     for one in found:  # it grows meanwhile
         found += [new for new, old in former.items() if old == one and new in keys and new not in found]
     return {str(keys[one].pk) for one in found}
-
-
-def is_valid_at(key: ApiKey, at: datetime) -> bool:
-    return not any(end and end <= at for end in (key.revoked_at, key.expires_at))
 
 
 @lru_cache(CACHE_SIZE)

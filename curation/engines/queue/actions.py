@@ -7,23 +7,14 @@ from uuid import UUID
 
 from django.utils.translation import gettext_noop as _
 
-from curation.engines.review.bulk_answers import MERGE, BulkAnswerEngine
+from curation.engines.review.bulk_answers import MERGE, BulkAnswerEngine, describe_outcome
 from curation.engines.review.pair_answers import KEEP_BOTH
 from memory.actors import Actor
 from memory.db.transactions import retry_methods
-from memory.engines.facts.bulk_actions import (
-    DONE,
-    REASON,
-    REFUSED,
-    ActionEngine,
-    Outcome,
-    Report,
-    check_ids,
-)
+from memory.engines.facts import bulk_actions
 from memory.engines.merging.checked_merge import MergeResult, merge_checked
 from memory.engines.merging.strategies import CHERRY_PICK, MergeOptions, find_branches
 from memory.engines.support import validation as c
-from memory.engines.support.batches import batched
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import Conflict, Day1Error, NotFound, StaleVersion
 from memory.models import Branch, Commit, Fact
@@ -31,11 +22,10 @@ from memory.models import Branch, Commit, Fact
 MERGE_DUPLICATES, MOVE = MERGE, "move"
 MOVED, TOOK = "Moved.", "Brought there; it stays here too, since this branch is on its way there."
 CONFLICTS = _("{name} says otherwise about it: a merge request decides that.")
-BATCH_SIZE = 500
 
 
 @dataclass(frozen=True)
-class MoveReport(Report):
+class MoveReport(bulk_actions.Report):
     """The report, with the commit on the other branch: undoing both moves the facts back."""
 
     arrival: Commit | None = None
@@ -67,7 +57,7 @@ class QueueActionEngine:
         if action in (MERGE_DUPLICATES, KEEP_BOTH):
             report = BulkAnswerEngine().answer_questions(action=action, **where, **read)
         else:
-            report = ActionEngine().apply_action(action=action, **where, **read, **parameters)
+            report = bulk_actions.ActionEngine().apply_action(action=action, **where, **read, **parameters)
         return MoveReport(report.results, report.commit, report.new_fact, report.created)
 
 
@@ -95,8 +85,8 @@ class MoveEngine:
         """
         for name in (branch_name, to_branch):
             actor.require_scope("curate", name)
-        reason = c.redact_stored(c.text_check(REASON))("reason", reason)
-        ids = check_ids(fact_ids)
+        reason = c.redact_stored(c.text_check(bulk_actions.REASON))("reason", reason)
+        ids = bulk_actions.check_ids(fact_ids)
         source, target = find_branches(actor, branch_name, to_branch)
         move = Move(actor, branch_name, to_branch, reason, expected_versions or {})
         move.stays = comes_from(source, target)
@@ -153,7 +143,7 @@ class Move:
                 self.refused[uid] = Conflict(CONFLICTS, name=self.target)
         gone = [uid for uid in picked if uid not in self.refused]
         if gone and not self.stays:
-            done = ActionEngine().apply_action(
+            done = bulk_actions.ActionEngine().apply_action(
                 action="archive",
                 fact_ids=gone,
                 actor=self.actor,
@@ -164,16 +154,11 @@ class Move:
             self.refused |= {one.fact_id: one.error for one in done.results if one.error}
 
     def build_report(self, ids: Sequence[UUID]) -> MoveReport:
-        results = [self._build_outcome(uid) for uid in ids]
+        done = TOOK if self.stays else MOVED
+        results = [
+            describe_outcome(uid, self.essences.get(uid, ""), done, self.refused.get(uid)) for uid in ids
+        ]
         return MoveReport(results, self.departure or self.arrival, arrival=self.arrival)
 
-    def _build_outcome(self, uid: UUID) -> Outcome:
-        essence = self.essences.get(uid, "")
-        if error := self.refused.get(uid):
-            return Outcome(uid, REFUSED, error.code, error.text, essence, error)
-        return Outcome(uid, DONE, "", TOOK if self.stays else MOVED, essence)
-
     def _load(self, name: str, ids: Sequence[UUID]) -> list[Fact]:
-        rows = Fact.objects.on(find_branch(self.actor, name))
-        batches = batched(ids, BATCH_SIZE)
-        return [fact for batch in batches for fact in rows.filter(uid__in=batch).fetch_all()]
+        return Fact.objects.on(find_branch(self.actor, name)).fetch_by_key("uid", ids)

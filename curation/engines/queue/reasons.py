@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from curation.engines.ratings import guess_verdict
+from curation.engines.verification.ratings import guess_verdict
 from curation.models import ReviewItem, Verification
 from memory.db.querysets import Lineage
 from memory.engines.facts.filters import FactFilter
@@ -145,7 +145,8 @@ def find_idle_time(now: datetime) -> datetime:
 
 def build_never_recalled(lineage: Lineage, idle_since: datetime) -> Q:
     """Return the condition that a fact is not new, and that nobody recalled, judged or pinned it."""
-    return Q(created_at__lt=idle_since, pinned=False) & ~Q(Exists(select_uses())) & ~is_settled_q(lineage)
+    used = Exists(FactUse.objects.filter(uid=OuterRef("uid"), access_count__gt=0))
+    return Q(created_at__lt=idle_since, pinned=False) & ~Q(used) & ~is_settled_q(lineage)
 
 
 def select_recalled_idle(project_id: UUID, lineage: Lineage, idle_since: datetime) -> Q:
@@ -155,11 +156,6 @@ def select_recalled_idle(project_id: UUID, lineage: Lineage, idle_since: datetim
     """
     used = FactUse.objects.filter(project=project_id, access_count__gt=0).values("uid")
     return Q(uid__in=used, created_at__lt=idle_since, pinned=False) & ~is_settled_q(lineage)
-
-
-def select_uses() -> QuerySet[FactUse]:
-    """Return that a fact was recalled, for a condition on facts."""
-    return FactUse.objects.filter(uid=OuterRef("uid"), access_count__gt=0)
 
 
 def is_settled_q(lineage: Lineage) -> Q:

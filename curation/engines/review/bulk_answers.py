@@ -6,27 +6,19 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils.translation import gettext_noop as _
 
+from curation.engines.review import review_queue
 from curation.engines.review.pair_answers import KEEP_BOTH
-from curation.engines.review.review_queue import (
-    SAME,
-    SUPERSEDE,
-    Decision,
-    close_item,
-    with_facts,
-)
 from curation.models import ReviewItem
 from memory.actors import Actor
 from memory.db.transactions import retry_methods
 from memory.engines.facts.bulk_actions import DONE, REASON, REFUSED, Outcome, Report, check_ids
 from memory.engines.support import validation as c
-from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.policies import Write
 from memory.exceptions import Conflict, Day1Error, NotFound
 from memory.models import Fact
 
-BATCH_SIZE = 500
 MERGE, KEEP = "merge_duplicates", "keep_both"
 LABELS = {MERGE: "Merged.", KEEP: "Kept both."}
 NO_QUESTION = _("No question on this fact and another is open.")
@@ -75,9 +67,8 @@ class Answers:
 
     def load_essences(self, ids: Sequence[UUID]) -> None:
         """Read what the facts are called, for the results: also of those on which nothing is asked."""
-        rows = self.commit.visible_rows(Fact)
-        for batch in batched(ids, BATCH_SIZE):
-            self.essences |= {fact.uid: fact.essence for fact in rows.filter(uid__in=batch).fetch_all()}
+        shown = self.commit.visible_rows(Fact).select_by_key(("uid", "essence"), "uid", ids)
+        self.essences = dict(shown)
 
     def answer_fact(self, uid: UUID) -> None:
         """Answer the open questions on a fact, or remember why none of them could be."""
@@ -102,7 +93,7 @@ class Answers:
         open_items = ReviewItem.objects.filter(branch=self.commit.branch, status=ReviewItem.Status.OPEN)
         own = open_items.filter(Q(fact_id=uid) | Q(other_id=uid))
         items = list(own.select_related("branch").order_by("pk"))
-        with_facts(items, self.commit.actor.project_id)
+        review_queue.with_facts(items, self.commit.actor.project_id)
         if not items:
             raise Conflict(ANSWERED_WITH if uid in self.changed else NO_QUESTION)
         return items
@@ -115,19 +106,23 @@ class Answers:
         read = {uid: self.expected[uid] for uid in pair if self.expected.get(uid)}
         versions = {UUID(uid): n for uid, n in item.details.get("versions", {}).items()} | read
         decision.apply(self.commit, item, versions)
-        close_item(self.commit, item, decision)
+        review_queue.close_item(self.commit, item, decision)
         self.changed |= pair
 
-    def _decide(self, item: ReviewItem) -> Decision:
+    def _decide(self, item: ReviewItem) -> review_queue.Decision:
         if self.action == KEEP:
-            return Decision(KEEP_BOTH, None, "", self.reason)
+            return review_queue.Decision(KEEP_BOTH, None, "", self.reason)
         if item.fact is None or item.other is None or item.best is None:
             raise NotFound()
-        merge = SUPERSEDE if item.kind == ReviewItem.Kind.CONTESTED else SAME
-        return Decision(merge, item.best.uid, "", self.reason)
+        merge = review_queue.SUPERSEDE if item.kind == ReviewItem.Kind.CONTESTED else review_queue.SAME
+        return review_queue.Decision(merge, item.best.uid, "", self.reason)
 
     def build_outcome(self, uid: UUID) -> Outcome:
-        essence = self.essences.get(uid, "")
-        if error := self.refused.get(uid):
-            return Outcome(uid, REFUSED, error.code, error.text, essence, error)
-        return Outcome(uid, DONE, "", LABELS[self.action], essence)
+        return describe_outcome(uid, self.essences.get(uid, ""), LABELS[self.action], self.refused.get(uid))
+
+
+def describe_outcome(uid: UUID, essence: str, done: str, error: Day1Error | None) -> Outcome:
+    """Return what became of a fact: done, in these words, or refused."""
+    if error is not None:
+        return Outcome(uid, REFUSED, error.code, error.text, essence, error)
+    return Outcome(uid, DONE, "", done, essence)

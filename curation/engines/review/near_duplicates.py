@@ -12,7 +12,7 @@ import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
-from curation.engines.review.pair_answers import build_pair_key
+from curation.engines.review.pair_answers import build_item
 from curation.models import ReviewItem
 from memory.actors import Actor
 from memory.db.backend import get_backend
@@ -87,10 +87,10 @@ class NearDuplicateEngine:
             [build_question(branch, one, other, score, model)], ignore_conflicts=True
         )
 
-    def compare_due(self, seconds: float = SWEEP_SECONDS) -> int:
+    def compare_due(self) -> int:
         """Compare pending texts of every project, round-robin, until done or out of time; return how many."""
         projects = NearCheck.objects.order_by().values_list("project_id", flat=True).distinct()
-        return round_robin(projects, self.check_pending, seconds)
+        return round_robin(projects, self.check_pending, SWEEP_SECONDS)
 
     def _store_items(self, checks: Sequence[NearCheck], vectors: dict[str, np.ndarray], model: str) -> None:
         with get_backend().snapshot():
@@ -207,18 +207,6 @@ def filter_searchable(rids: Collection[int], lineage: Lineage) -> dict[int, Fact
 
 
 def build_question(branch: Branch, fact: Fact, other: Fact, score: float, model: str) -> ReviewItem:
-    newer, older = (fact, other) if fact.rid > other.rid else (other, fact)
-    return ReviewItem(
-        project_id=branch.project_id,
-        branch=branch,
-        kind=ReviewItem.Kind.NEAR_DUPLICATE,
-        fact_id=newer.uid,
-        other_id=older.uid,
-        pair=build_pair_key(branch.pk, fact.uid, other.uid),
-        score=score,
-        details={
-            "model": model,
-            "same": is_same(model, score, fact.fact_text, other.fact_text),
-            "versions": {str(one.uid): one.version for one in (newer, older)},
-        },
-    )
+    pair = (fact, other) if fact.rid > other.rid else (other, fact)
+    same = is_same(model, score, fact.fact_text, other.fact_text)
+    return build_item(branch, ReviewItem.Kind.NEAR_DUPLICATE, pair, score, model=model, same=same)

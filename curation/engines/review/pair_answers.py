@@ -42,7 +42,8 @@ class ReviewAnswers:
 
     def ask_about(self, branch: Branch, pairs: Iterable[tuple[Fact, Fact]]) -> None:
         """Add an item for each pair of a newer and an older fact; only one is made per pair, ever."""
-        items = [build_contest(branch, newer, older) for newer, older in pairs]
+        scored = [(pair, share_words(*(fact.fact_text for fact in pair))) for pair in pairs]
+        items = [build_item(branch, ReviewItem.Kind.CONTESTED, pair, score) for pair, score in scored]
         ReviewItem.objects.bulk_create(items, ignore_conflicts=True)
 
     def blank_questions(self, project_id: UUID, uids: Collection[UUID]) -> list[tuple[int, int]]:
@@ -54,17 +55,20 @@ class ReviewAnswers:
         return list(items.values_list("branch_id", "seq"))
 
 
-def build_contest(branch: Branch, newer: Fact, older: Fact) -> ReviewItem:
-    """Return an item that asks whether a fact takes the place of an older one."""
+def build_item(
+    branch: Branch, kind: str, pair: tuple[Fact, Fact], score: float, **details: Any
+) -> ReviewItem:
+    """Return a question on a newer and an older fact."""
+    newer, older = pair
     return ReviewItem(
         project_id=branch.project_id,
         branch=branch,
-        kind=ReviewItem.Kind.CONTESTED,
+        kind=kind,
         fact_id=newer.uid,
         other_id=older.uid,
         pair=build_pair_key(branch.pk, newer.uid, older.uid),
-        score=share_words(newer.fact_text, older.fact_text),
-        details={"versions": {str(fact.uid): fact.version for fact in (newer, older)}},
+        score=score,
+        details={**details, "versions": {str(fact.uid): fact.version for fact in pair}},
     )
 
 

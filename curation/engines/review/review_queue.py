@@ -25,7 +25,7 @@ from memory.engines.facts.links import check_keeper, link_superseded
 from memory.engines.fields.base import Field
 from memory.engines.fields.common import BRANCH, EXPECTED_VERSIONS
 from memory.engines.fields.facts import TEXT_BYTES
-from memory.engines.fields.filters import one_of
+from memory.engines.fields.filters import make_filter_checks, one_of
 from memory.engines.fields.types import Choice, Identifier, LongText, Text
 from memory.engines.sessions.revisions import remove_revisions
 from memory.engines.support import validation as c
@@ -54,6 +54,7 @@ REVIEW_FILTERS = (
     one_of("kind", Choice(ReviewItem.Kind.choices), "Questions of this kind."),
     one_of("fact_id", Identifier(), "Questions about this fact."),
 )
+FILTERS = make_filter_checks(REVIEW_FILTERS)
 IN_USE = Q(branch__archived_at=None)  # an archived branch takes no answers: its items do not wait
 TTL_SECONDS = 300  # of the counts of days that are over
 OPEN = Q(status=ReviewItem.Status.OPEN)
@@ -95,10 +96,7 @@ class ReviewEngine:
             items = items.filter(branch=find_branch(actor, branch_name))
         elif status == ReviewItem.Status.OPEN:
             items = items.filter(IN_USE)
-        if status:
-            items = items.filter(status=c.one_of(ReviewItem.Status.values)("status", status))
-        if kind:
-            items = items.filter(kind=c.one_of(ReviewItem.Kind.values)("kind", kind))
+        items = items.filter(**c.drop_empty(c.validate({"status": status, "kind": kind}, FILTERS)))
         if fact_id:
             items = items.filter(Q(fact_id=fact_id) | Q(other_id=fact_id))
         return paginate(

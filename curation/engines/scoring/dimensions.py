@@ -31,7 +31,8 @@ def check_dimensions(name: str, values: Any) -> list[str]:
     found = [read_dimension(f"{name}[{place}]", value) for place, value in enumerate(values)]
     if len({one for one, _ in found}) < len(found):
         raise Invalid("{field} has a dimension twice.", field=name)
-    return [join_dimension(*one) for one in found or MEANINGS.items()]
+    dimensions = found or MEANINGS.items()
+    return [f"{word}: {meaning}" if meaning else word for word, meaning in dimensions]
 
 
 def read_dimension(name: str, value: Any) -> tuple[str, str]:
@@ -48,10 +49,6 @@ def check_dimension(name: str, word: Any) -> str:
             "{field} must begin with a name of lower-case letters, digits and _, at most 50.", field=name
         )
     return word
-
-
-def join_dimension(name: str, meaning: str) -> str:
-    return f"{name}: {meaning}" if meaning else name
 
 
 def list_names(dimensions: Sequence[str]) -> list[str]:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import time
 from collections.abc import Sequence
 from typing import Annotated, Any
 from uuid import UUID
@@ -24,12 +23,12 @@ from curation.engines.fields.scores import (
     SCORING_FILTERS,
 )
 from curation.engines.orders import SCORINGS
-from curation.engines.quarantine.hidden_handoffs import select_shown_scores
+from curation.engines.quarantine.documents import select_shown_scores
 from curation.engines.scoring.dimensions import check_dimension, check_dimensions
 from curation.engines.scoring.run import ScoringRun, claim_scoring, list_judges
 from curation.engines.scoring.summary import ScoreSummary, summarize_rows
-from curation.engines.selection import check_number
-from curation.engines.verification import MAX_WAIT_SECONDS, POLL_SECONDS, WAIT, find_live_branch
+from curation.engines.verification.engine import WAIT, wait_for
+from curation.engines.verification.selection import check_number
 from curation.models import Score, Scoring
 from memory.actors import Actor
 from memory.conf import conf
@@ -42,7 +41,7 @@ from memory.engines.support import validation as c
 from memory.engines.support.leases import list_due
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
-from memory.engines.versions.lookup import MAIN, find_branch
+from memory.engines.versions.lookup import MAIN, find_branch, require_live
 from memory.exceptions import Invalid, NotFound
 from memory.queue.producer import enqueue
 
@@ -56,22 +55,6 @@ Target, Method = Score.Target, Score.Method
 @retry_methods
 class ScoringEngine:
     # ---- judges --------------------------------------------------------------------------------
-
-    @never_rerun  # it asks judges: begun again, it would pay for every vote again
-    def score_conversation(self, *, conversation_id: UUID, actor: Actor, **options: Any) -> Scoring:
-        """Rate a conversation at once and return the result with its scores.
-
-        This may take minutes: surfaces queue it with ``start_scoring``, whose options it has. It joins an
-        equal one.
-        """
-        row = self._find_or_create(conversation_id, actor, **options)
-        if row.state in Scoring.ENDED:
-            return row
-        if (claimed := claim_scoring(row.pk)) is not None:
-            ScoringRun(claimed, patient=False).carry_out()
-        else:  # a worker's sweep was first
-            self.wait_for_scoring(scoring_id=row.pk, actor=actor, seconds=MAX_WAIT_SECONDS)
-        return self.get_scoring(scoring_id=row.pk, actor=actor)
 
     @never_rerun  # begun again after its wait, it would pay again
     def start_scoring(
@@ -98,7 +81,8 @@ class ScoringEngine:
         if row.is_earlier:
             return row
         if not row.judges:
-            return self._finish_without_judge(row, actor)
+            self.run_scoring(row.pk)
+            return self.get_scoring(scoring_id=row.pk, actor=actor)
         enqueue(TASK, str(row.pk))
         if not wait or connection.in_atomic_block:  # no worker sees into a transaction
             return row
@@ -134,7 +118,7 @@ class ScoringEngine:
         votes: int | None = None,
     ) -> Scoring:
         actor.require_scope("curate", branch_name)
-        branch = find_live_branch(actor, branch_name)
+        branch = require_live(find_branch(actor, branch_name))
         lineage = branch.lineage()
         thread = load_thread(lineage, get_visible(lineage, conversation_id))
         if not (keys := list_keys(thread, Message.objects.in_lineage(lineage))):
@@ -152,10 +136,6 @@ class ScoringEngine:
         )
         row.request = row.open_request = digest_request(row, keys)
         return row
-
-    def _finish_without_judge(self, row: Scoring, actor: Actor) -> Scoring:
-        self.run_scoring(row.pk)
-        return self.get_scoring(scoring_id=row.pk, actor=actor)
 
     def run_scoring(self, scoring_id: UUID) -> None:
         """Carry out a queued scoring, or go on with one that was interrupted; one worker has it."""
@@ -194,12 +174,7 @@ class ScoringEngine:
 
     def wait_for_scoring(self, *, scoring_id: UUID, actor: Actor, seconds: float) -> Scoring:
         """Return a scoring when it has ended, or as it is after so many seconds, at most 30."""
-        end = time.monotonic() + min(seconds, MAX_WAIT_SECONDS)
-        while (row := self.get_scoring(scoring_id=scoring_id, actor=actor)).state not in Scoring.ENDED:
-            if time.monotonic() >= end:
-                break
-            time.sleep(POLL_SECONDS)
-        return row
+        return wait_for(lambda: self.get_scoring(scoring_id=scoring_id, actor=actor), Scoring.ENDED, seconds)
 
     # ---- people and outside judges -------------------------------------------------------------
 
@@ -212,7 +187,7 @@ class ScoringEngine:
         branch errors.
         """
         actor.require_scope("curate", branch_name)
-        branch = find_live_branch(actor, branch_name)
+        branch = require_live(find_branch(actor, branch_name))
         values = c.validate({"target_type": target_type, "target_id": target_id, **fields}, CHECKS)
         for name in ("dimension", "value"):
             if name not in values:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from conversations.models import Replay
-from curation.engines.quarantine.hidden_handoffs import select_shown_scores
+from curation.engines.quarantine.documents import select_shown_scores
 from curation.engines.scoring.engine import ScoringEngine
 from curation.engines.scoring.summary import average_targets
 from curation.models import Score, Scoring

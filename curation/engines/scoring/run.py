@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
@@ -18,30 +17,21 @@ from conversations.engines.conversations import get_visible
 from conversations.engines.semantic_diff.tool_steps import encode_arguments, read_call
 from conversations.engines.threads import Thread, load_thread
 from conversations.models import Message
-from curation.engines.cases import Excerpt
-from curation.engines.judge import describe_error
-from curation.engines.prompts import SCORE, fence_parts
-from curation.engines.ratings import Rating, combine_votes, cut_characters, cut_text, parse_rating
 from curation.engines.scoring.dimensions import describe_answer, list_names
-from curation.engines.verification_run import REFUSED_REQUEST, Paused
+from curation.engines.verification import ratings
+from curation.engines.verification.judge import FOLDER, SCORE, Excerpt, describe_error
+from curation.engines.verification.run import REFUSED_REQUEST, Paused, build_scores
 from curation.models import Score, Scoring
 from memory.conf import conf
 from memory.db.bulk_sql import insert_all
 from memory.db.querysets import VersionedQuerySet
 from memory.db.transactions import retry_transaction
 from memory.engines.erasure.marks import ErasureMark, Stale
-from memory.engines.support.leases import (
-    FIRST_WAIT,
-    LEASE_SECONDS,
-    MAX_TRIES,
-    Lease,
-    LeaseLost,
-    choose_wait,
-    claim_row,
-)
+from memory.engines.support import leases
 from memory.exceptions import Day1Error, ProviderNonsense, ProviderUnavailable
 from memory.providers.chat import ChatAnswer, ChatServer, get_judge
-from memory.providers.openai_server import REFUSING
+from memory.providers.openai_server import REFUSING, find_configured
+from memory.providers.prompts import build_prompt
 
 logger = logging.getLogger(__name__)
 State, Method = Scoring.State, Score.Method
@@ -66,21 +56,20 @@ class Transcript:
 
 def claim_scoring(scoring_id: UUID) -> Scoring | None:
     """Take a scoring that no worker has, until its next sign of life is due."""
-    if not claim_row(Scoring, scoring_id, lease_seconds()):
+    if not leases.claim_row(Scoring, scoring_id, lease_seconds()):
         return None
     return Scoring.objects.select_related("branch").get(pk=scoring_id)
 
 
 def lease_seconds() -> float:
-    return LEASE_SECONDS + conf().judge_timeout
+    return leases.LEASE_SECONDS + conf().judge_timeout
 
 
 class ScoringRun:
-    """A run of one scoring. One that is not ``patient`` never waits for a judge."""
+    """A run of one scoring."""
 
-    def __init__(self, row: Scoring, patient: bool = True) -> None:
-        self.row, self.patient = row, patient
-        self.lease = Lease.of(row)
+    def __init__(self, row: Scoring) -> None:
+        self.row, self.lease = row, leases.Lease.of(row)
 
     def carry_out(self) -> None:
         """Ask for the votes that are missing, then store the scores, until it is done or waits."""
@@ -89,7 +78,7 @@ class ScoringRun:
                 pass
         except Paused:
             return
-        except LeaseLost:
+        except leases.LeaseLost:
             logger.info("Scoring %s is another worker's", self.row.pk)
         except Day1Error as error:  # the branch or the conversation is gone
             self._fail(error)
@@ -109,7 +98,7 @@ class ScoringRun:
         """Read the scoring and its conversation. Raises Paused while an erasure is under way."""
         self.mark = ErasureMark.read(self.row.project_id)
         if self.mark.is_under_way:
-            self.lease.postpone(FIRST_WAIT)
+            self.lease.postpone(leases.FIRST_WAIT)
             raise Paused
         self.row.refresh_from_db()
         self.names = list_names(self.row.dimensions)
@@ -147,11 +136,12 @@ class ScoringRun:
     def _build_prompt(self, transcript: Transcript) -> list[Any]:
         meanings = "\n".join(f"- {one}" for one in self.row.dimensions)
         parts = [Excerpt("the conversation", transcript.text)]
-        return fence_parts(SCORE, parts, dimensions=meanings, answer=describe_answer(self.names))
+        words = {"dimensions": meanings, "answer": describe_answer(self.names)}
+        return build_prompt(FOLDER / f"{SCORE}.txt", parts, **words)
 
     def _read_answer(self, judge: str, answer: ChatAnswer, shown: str) -> dict[str, Any]:
         try:
-            rating = parse_rating(answer.text, shown, self.names)
+            rating = ratings.parse_rating(answer.text, shown, self.names)
         except ProviderNonsense as error:
             return {"judge": judge, "error": describe_error(error)}
         return {"judge": judge, "scores": dict(rating.scores), "reasons": dict(rating.reasons)}
@@ -160,7 +150,7 @@ class ScoringRun:
         """Store that a judge gives no vote, or wait for it. Raises Paused."""
         nonsense = isinstance(error, ProviderNonsense)
         is_final = error.data.get("status") in (*REFUSED_REQUEST, *REFUSING)
-        if not nonsense and not is_final and self.patient and self.row.tries + 1 < MAX_TRIES:
+        if not nonsense and not is_final and self.row.tries + 1 < leases.MAX_TRIES:
             self._wait(error)
         gave_up = {} if nonsense else {"gave_up": True}
         tokens = [int(error.data.get(name) or 0) for name in ("input_tokens", "output_tokens")]
@@ -170,7 +160,7 @@ class ScoringRun:
     def _wait(self, error: ProviderUnavailable) -> None:
         """Have the run go on later: when the server asked for it, else twice as late each time."""
         Scoring.objects.filter(pk=self.row.pk).update(calls=F("calls") + 1)
-        seconds = choose_wait(self.row.tries, error.data.get("retry_after"))
+        seconds = leases.choose_wait(self.row.tries, error.data.get("retry_after"))
         self.lease.postpone(seconds, warning=describe_error(error), tries=F("tries") + 1)
         raise Paused
 
@@ -211,9 +201,13 @@ class ScoringRun:
 
         Raises Stale, LeaseLost.
         """
-        votes = [Rating(one["scores"], one["reasons"]) for one in self.row.ballots if "scores" in one]
+        votes = [ratings.Rating(one["scores"], one["reasons"]) for one in self.row.ballots if "scores" in one]
         method = Method.JUDGE if votes else Method.HEURISTIC
-        rating = combine_votes(votes) if votes else Rating(dict.fromkeys(self.names, UNKNOWN_SCORE), {})
+        rating = (
+            ratings.combine_votes(votes)
+            if votes
+            else ratings.Rating(dict.fromkeys(self.names, UNKNOWN_SCORE), {})
+        )
         with transaction.atomic():
             self.lease.update(
                 state=State.DONE,
@@ -229,50 +223,33 @@ class ScoringRun:
             )
             if self._is_stale():
                 raise Stale
-            insert_all([build_score(self.row, name, rating, method) for name in self.names])
+            target = {"target_type": Score.Target.CONVERSATION, "target_id": self.row.conversation_id}
+            author = {"scorer": SCORER, "method": method, "created_at": timezone.now()}
+            insert_all(build_scores(rating, self.row, scoring_id=self.row.pk, **target, **author))
 
     def _describe_shortfall(self, votes: int) -> str:
         """Return what fell short: "" where every vote was given."""
         errors = [one["error"] for one in self.row.ballots if "error" in one]
         if not votes:
-            return cut_text(" ".join([GUESS, *(errors[:1] or [NO_JUDGE])]))
+            return ratings.cut_text(" ".join([GUESS, *(errors[:1] or [NO_JUDGE])]))
         if not errors:
             return ""
-        return cut_text(f"{len(errors)} of {len(self.row.ballots)} answers could not be used: {errors[0]}")
+        return ratings.cut_text(
+            f"{len(errors)} of {len(self.row.ballots)} answers could not be used: {errors[0]}"
+        )
 
 
 def find_server(judge: str) -> ChatServer:
     """Return the server for a judge. Raises ProviderUnavailable where the settings name none any more."""
-    try:
-        server = get_judge(judge)
-    except ImproperlyConfigured as error:
-        raise ProviderUnavailable(reason=str(error), status=404) from error
+    server, problem = find_configured(lambda: get_judge(judge))
     if server is None:
-        raise ProviderUnavailable(reason=NO_JUDGE, status=404)
+        raise ProviderUnavailable(reason=problem or NO_JUDGE, status=404)
     return server
 
 
 def without_reasons(ballot: dict[str, Any]) -> dict[str, Any]:
     """Return a vote without the judge's words: those that count stand with the scores."""
     return {name: value for name, value in ballot.items() if name != "reasons"}
-
-
-def build_score(row: Scoring, name: str, rating: Rating, method: str) -> Score:
-    score = Score(
-        project_id=row.project_id,
-        branch_id=row.branch_id,
-        scoring_id=row.pk,
-        target_type=Score.Target.CONVERSATION,
-        target_id=row.conversation_id,
-        scorer=SCORER,
-        method=method,
-        dimension=name,
-        value=rating.scores[name],
-        explanation=rating.reasons.get(name, ""),
-        created_at=timezone.now(),
-    )
-    score.set_checksum()
-    return score
 
 
 def list_judges(requested: Sequence[str]) -> list[str]:
@@ -313,4 +290,4 @@ def describe_message(row: Message) -> str:
     calls = (read_call(call, row) for call in row.tool_calls if isinstance(call, dict))
     parts = [row.content, *(f"calls {one.name} {encode_arguments(one.arguments)}" for one in calls)]
     text = "\n".join(part for part in parts if part)
-    return cut_characters(MAX_MESSAGE, f"[{row.sequence_num}] {row.role}: {text}")
+    return ratings.cut_characters(MAX_MESSAGE, f"[{row.sequence_num}] {row.role}: {text}")

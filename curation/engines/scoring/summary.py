@@ -3,15 +3,18 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from curation.models import Score
 
+NO_JUDGEMENT = "Left out of them: scores of a heuristic, which are no judgement."
+GUESSED = "A heuristic alone gave scores, which are no judgement."
+
 
 @dataclass(frozen=True)
 class DimensionSummary:
-    """What judges and people give a target in one dimension."""
+    """What judges and people give in one dimension."""
 
     dimension: str
     count: int
@@ -22,10 +25,11 @@ class DimensionSummary:
 
 @dataclass(frozen=True)
 class ScoreSummary:
-    """The dimensions in which a target was rated; ``guesses`` are scores of a heuristic, left out of them."""
+    """The scores of a target; the newest of each scorer counts, a key or a person once."""
 
     dimensions: Sequence[DimensionSummary]
-    guesses: int
+    guesses: Annotated[int, NO_JUDGEMENT]
+    warning: Annotated[str, "Empty, or that nobody has judged yet."]
 
 
 def summarize_rows(rows: Any) -> ScoreSummary:
@@ -36,7 +40,11 @@ def summarize_rows(rows: Any) -> ScoreSummary:
         if method != Score.Method.HEURISTIC:
             values[dimension].append(average(voices))
     guesses = sum(key[2] == Score.Method.HEURISTIC for key in newest)
-    return ScoreSummary([summarize_values(name, values[name]) for name in sorted(values)], guesses)
+    dimensions = [
+        DimensionSummary(name, len(own), average(own), min(own), max(own))
+        for name, own in sorted(values.items())
+    ]
+    return ScoreSummary(dimensions, guesses, GUESSED if guesses and not dimensions else "")
 
 
 def average_targets(rows: Any) -> dict[UUID, dict[str, float]]:
@@ -69,7 +77,3 @@ def group_by_giver(
 
 def average(values: Sequence[float]) -> float:
     return round(sum(values) / len(values), 6)
-
-
-def summarize_values(dimension: str, values: Sequence[float]) -> DimensionSummary:
-    return DimensionSummary(dimension, len(values), average(values), min(values), max(values))

@@ -1,12 +1,12 @@
 """Templates: made of a branch, found for a task, instantiated, renewed by a version, deprecated."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Unpack
 
 from django.db.models import Count
 
+from curation.engines.fields.bundles import check_slug
 from curation.engines.fields.templates import (
     AFTER,
     BEFORE,
@@ -75,11 +75,7 @@ class Instance:
 
 def check_name_pattern(name: str, value: Any) -> str:
     """Check for the name of a template. Raises Invalid."""
-    text = str(TEMPLATE["name"].check(name, value))
-    if not re.fullmatch(NAME_PATTERN, text):
-        raise Invalid("{field} is made of a–z and 0–9, with single '.', '_' or '-' between them.", field=name)
-    c.refuse_secret(name, text)
-    return text
+    return check_slug(name, str(TEMPLATE["name"].check(name, value)), NAME_PATTERN)
 
 
 def check_task_types(name: str, value: Any) -> list[str]:

@@ -113,11 +113,7 @@ def compare_vectors(text: str, described: Sequence[str]) -> list[float]:
         return [0.0] * len(described)
     floor = get_floor(provider)
     cosines = (0.0 if vector is None else float(np.dot(read[0], vector)) for vector in vectors)
-    return [scale_cosine(cosine, floor) for cosine in cosines]
-
-
-def scale_cosine(cosine: float, floor: float) -> float:
-    return min(max((cosine - floor) / (1 - floor), 0.0), 1.0)
+    return [min(max((cosine - floor) / (1 - floor), 0.0), 1.0) for cosine in cosines]
 
 
 @lru_cache(maxsize=MAX_CACHED_VECTORS)

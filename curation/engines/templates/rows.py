@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext
 
 from conversations.models import Conversation
@@ -18,7 +18,7 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import BranchForbidden, Exists, IllegalTransition, Invalid, NotFound
-from memory.models import MAX_DEPTH, Branch, Fact, Relation
+from memory.models import MAX_DEPTH, AgentTask, Branch, Fact, Relation, TaskAgent
 
 Point = int | datetime | UUID | None
 State = Template.State
@@ -186,7 +186,26 @@ def measure_success(template: Template) -> float:
 
 def list_uses(template: Template, actor: Actor) -> list[TemplateUse]:
     """Return the newest uses of a template on branches that the actor may use."""
-    rows = TemplateUse.objects.filter(version__template=template).select_related(
-        "branch", "version__template"
-    )
-    return list(filter_allowed_branches(rows, actor)[:MAX_SHOWN])
+    return list(filter_allowed_branches(list_template_uses(template), actor)[:MAX_SHOWN])
+
+
+class TaskOutcomes:
+    """The part of templates in the end of a task, see DAY1["task_hooks"]."""
+
+    def complete_agent(self, part: TaskAgent, actor: Actor) -> None:
+        """Do nothing: the task goes on."""
+
+    def complete_task(self, task: AgentTask, actor: Actor) -> None:
+        """Count a success for the templates that the task's work began from."""
+        end_uses(task, actor, Outcome.SUCCESS)
+
+    def cancel_task(self, task: AgentTask, actor: Actor) -> None:
+        """Count a failure likewise."""
+        end_uses(task, actor, Outcome.FAILURE)
+
+
+def end_uses(task: AgentTask, actor: Actor, outcome: str) -> None:
+    """Set the outcome of the open uses on a task's branches, or that name the task."""
+    own = Q(branch__name__startswith=f"{task.branch.name}/") | Q(task_id__in=[task.slug, str(task.pk)])
+    uses = TemplateUse.objects.filter(own, version__template__project=task.project_id, outcome=Outcome.OPEN)
+    uses.update(outcome=outcome, ended_at=actor.write_time())

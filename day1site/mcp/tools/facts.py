@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from curation.engines.verification import VerificationEngine
+from curation.engines.verification.engine import VerificationEngine
 from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from conversations.answers.remember import RememberedShape, render_outcome
+from conversations.answers.remember import OutcomeShape
 from conversations.engines.fields.conversations import MESSAGE
 from conversations.engines.messages import MessageEngine
 from conversations.engines.remembering import RememberEngine, find_conversation
@@ -12,6 +12,7 @@ from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import WHO, input_properties
 from day1site.mcp.tools.operations import take_offered
 from day1site.mcp.tools.search import index_known, newest_lines
+from memory.answers.derived import render_derived
 from memory.engines.fields.base import Use
 from memory.engines.graph.engine import MAX_DEPTH
 from memory.engines.memory import MemoryEngine
@@ -250,7 +251,7 @@ def log_message(call: Call) -> b.Answer:
     takes={"messages": b.many("With role and content, or texts of the person.", {}), **WHO},
     needs=("messages",),
     gives={
-        "results": b.many("What became of each statement.", schemas.schema(RememberedShape)),
+        "results": b.many("What became of each statement.", schemas.schema(OutcomeShape)),
         "session_id": b.text("Give it with the next messages."),
     },
     scope="write",
@@ -261,7 +262,7 @@ def memory_remember(call: Call) -> b.Answer:
     where, messages = call.where, call.need("messages", lambda _, value: value)
     call.end()
     found = remember_engine.remember(messages=messages, **where)
-    results = [render_outcome(one) for one in found.outcomes]
+    results = render_derived(found.outcomes)
     after = "memory_search finds it from now on"
     session = found.session_id
     return {"results": results, "session_id": session, "branch": call.branch, "next": after}

@@ -40,9 +40,9 @@ from memory.engines.sessions.learning import (
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, check_limit, paginate
 from memory.engines.support.write_buffer import buffer
-from memory.engines.versions.lookup import MAIN, find_branch
+from memory.engines.versions.lookup import MAIN, find_branch, require_live
 from memory.engines.versions.repositories import is_elsewhere
-from memory.exceptions import BranchArchived, BranchReadOnly, Conflict, NotFound, QuotaExceeded
+from memory.exceptions import Conflict, NotFound, QuotaExceeded
 from memory.models import Branch, Session
 from memory.queue.producer import enqueue
 from memory.repository_names import ANY
@@ -129,11 +129,7 @@ class SessionManager:
         values = {**payload, "agent_id": actor.agent_id, "task_id": actor.task_id}
         key = values.pop("session_id")
         with write_transaction():
-            branch = find_branch(actor, branch_name)
-            if branch.archived_at:
-                raise BranchArchived(name=branch_name)
-            if branch.read_only:
-                raise BranchReadOnly(name=branch_name)
+            branch = require_live(find_branch(actor, branch_name))
             session, created = Session.objects.get_or_create(
                 project_id=actor.project_id,
                 key=key,

@@ -68,12 +68,6 @@ def claim_row(model: type[Model], pk: UUID, seconds: float) -> bool:
     return bool(model._default_manager.filter(free, pk=pk).update(**taken))
 
 
-def hold_row(row: Any, seconds: float) -> None:
-    """Make a row that is not stored yet the caller's own: no sweep takes it while its lease lasts."""
-    row.state, row.resume_at = RUNNING, read_time() + timedelta(seconds=seconds)
-    row.lease = uuid4()
-
-
 def list_due(model: type[Model]) -> list[UUID]:
     """Return the rows that waited long enough, or whose message or worker was lost."""
     due = model._default_manager.filter(state__in=[QUEUED, RUNNING, WAITING])

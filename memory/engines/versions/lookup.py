@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from memory.actors import Actor
 from memory.db.querysets import Lineage
 from memory.db.raw_select import fetch_instances, fetch_one
 from memory.engines.support.batches import batched
-from memory.exceptions import BranchNotFound, Invalid, NotFound
+from memory.exceptions import BranchArchived, BranchNotFound, BranchReadOnly, Invalid, NotFound
 from memory.models import Branch, BranchedModel, Commit, Snapshot
 
 Row = TypeVar("Row", bound=BranchedModel)
@@ -24,6 +24,25 @@ def find_branch(actor: Actor, name: str) -> Branch:
     if branch := fetch_one(Branch, project=actor.project_id, name=name):
         return branch
     raise BranchNotFound(name=name)
+
+
+def require_live(branch: Branch) -> Branch:
+    """Return a branch that takes changes. Raises BranchArchived, BranchReadOnly."""
+    if branch.archived_at:
+        raise BranchArchived(name=branch.name)
+    if branch.read_only:
+        raise BranchReadOnly(name=branch.name)
+    return branch
+
+
+def open_lineage(actor: Actor, branch_name: str, at: Any = None) -> Lineage:
+    """Return what a branch shows at a point to an actor who may read it.
+
+    Raises ScopeMissing, BranchForbidden, BranchNotFound, Invalid, NotFound.
+    """
+    actor.require_scope("read", branch_name)
+    branch = find_branch(actor, branch_name)
+    return branch.lineage(resolve_point(branch, at))
 
 
 def resolve_point(branch: Branch, at: int | datetime | UUID | None) -> int:

@@ -5,22 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
+from curation.engines.bundles import reading
 from curation.engines.bundles.keys import Trust
-from curation.engines.bundles.reading import (
-    FACT_FIELDS,
-    METHOD,
-    PLAUSIBLE,
-    VERDICT,
-    VERIFIED,
-    Item,
-    read_verdict,
-)
 from memory.actors import Actor
 from memory.engines.facts.import_export import BROKEN, ERASED, NEW, FactImport
 from memory.engines.facts.import_lines import Line, edge_key, parse_link
 from memory.engines.facts.verdicts import NewVerdict, record_verdicts
 from memory.engines.support import validation as c
-from memory.engines.support.batches import batched
+from memory.engines.support.batches import gather_in
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.erased import as_uuid
 from memory.exceptions import Day1Error
@@ -29,7 +21,6 @@ from memory.models import Fact, FactAssessment, FactLink
 ARRIVES, DUPLICATE, REFUSED = "new", "duplicate", "refused"
 STATES = (ARRIVES, DUPLICATE, REFUSED)
 MAX_CONFIDENCE = 0.7  # of a fact that nobody here vouches for
-BATCH_SIZE = 500
 LINE_LENGTH = 120
 ERASED_HERE = "erased: it was erased here, and does not come back."
 TWICE = "twice: another item of the bundle has the same id."
@@ -78,7 +69,7 @@ class Arrival:
         self.arriving = arriving
         self.outcomes: list[ItemOutcome] = []
 
-    def sort_items(self, view: Any, items: Sequence[Item], others: Mapping[str, "Arrival"]) -> None:
+    def sort_items(self, view: Any, items: Sequence[reading.Item], others: Mapping[str, "Arrival"]) -> None:
         """Decide on each item, as the view shows the branch; ``others`` are the kinds before."""
         raise NotImplementedError
 
@@ -87,13 +78,13 @@ class Arrival:
         raise NotImplementedError
 
     def add_outcome(
-        self, state: str, item: Item, existing: Any = "", line: str = "", reason: str = ""
+        self, state: str, item: reading.Item, existing: Any = "", line: str = "", reason: str = ""
     ) -> None:
         line = " ".join(str(line).split())[:LINE_LENGTH]
         uid = str(item.get("id", ""))[:LINE_LENGTH]
         self.outcomes.append(ItemOutcome(self.kind, state, uid, str(existing), line, reason))
 
-    def refuse(self, item: Item, error: Day1Error, line: str = "") -> None:
+    def refuse(self, item: reading.Item, error: Day1Error, line: str = "") -> None:
         self.add_outcome(REFUSED, item, line=line, reason=f"{error.code}: {error.text}")
 
 
@@ -121,11 +112,11 @@ class FactArrival(Arrival):
     def __init__(self, arriving: Arriving) -> None:
         super().__init__(arriving)
         self.facts = BundleFacts(arriving)
-        self.items: Sequence[Item] = ()
+        self.items: Sequence[reading.Item] = ()
         self.good: list[Line] = []
         self.fresh: list[Line] = []
 
-    def sort_items(self, view: Any, items: Sequence[Item], others: Mapping[str, Arrival]) -> None:
+    def sort_items(self, view: Any, items: Sequence[reading.Item], others: Mapping[str, Arrival]) -> None:
         self.items = items
         lines = [(number, self.build_line(item)) for number, item in self.list_single(items)]
         good, outcomes, self.fresh = self.facts.sort_lines(view, lines)
@@ -139,9 +130,9 @@ class FactArrival(Arrival):
             reason = ERASED_HERE if reason == ERASED else reason
             self.add_outcome(state, item, one.fact_id or "", self.find_line(item), reason)
 
-    def list_single(self, items: Sequence[Item]) -> list[tuple[int, Item]]:
+    def list_single(self, items: Sequence[reading.Item]) -> list[tuple[int, reading.Item]]:
         """Return the numbered items, without those whose id another one has."""
-        found: dict[Any, tuple[int, Item]] = {}
+        found: dict[Any, tuple[int, reading.Item]] = {}
         for number, item in enumerate(items):
             uid = as_uuid(item.get("id"))
             if uid and uid in found:
@@ -151,19 +142,16 @@ class FactArrival(Arrival):
         return list(found.values())
 
     @staticmethod
-    def find_line(item: Item) -> Any:
+    def find_line(item: reading.Item) -> Any:
         return item.get("essence") or item.get("fact_text") or ""
 
     def compare_known(self, view: Any, lines: Sequence[Line]) -> dict[int, str]:
         """Return what is to be told of lines whose fact is here, as a proposal or never with their text."""
         new = {line.number for line in self.fresh}
         known = [line for line in lines if line.number not in new]
-        ids = sorted({line.uid for line in known if line.uid})
-        stored: dict[UUID | None, Fact] = {}
-        texts: set[tuple[UUID, str]] = set()
-        for batch in batched(ids, BATCH_SIZE):
-            stored |= {fact.uid: fact for fact in view.visible_rows(Fact).filter(uid__in=batch).fetch_all()}
-            texts |= set(Fact.objects.all_versions().filter(uid__in=batch).values_list("uid", "norm_hash"))
+        ids = {line.uid for line in known if line.uid}
+        stored = {fact.uid: fact for fact in view.visible_rows(Fact).fetch_by_key("uid", ids)}
+        texts = gather_in(Fact.objects.all_versions(), "uid", ids, "uid", "norm_hash")
         found = {}
         for line in known:
             if (fact := stored.get(line.uid)) is None:
@@ -175,12 +163,12 @@ class FactArrival(Arrival):
                 found[line.number] = PROPOSED
         return found
 
-    def build_line(self, item: Item) -> Item:
+    def build_line(self, item: reading.Item) -> reading.Item:
         """Return an item as a line of a file of facts: what it says of its own trust is left out."""
-        line = {name: item[name] for name in ("id", *FACT_FIELDS) if name in item}
+        line = {name: item[name] for name in ("id", *reading.FACT_FIELDS) if name in item}
         line["source"] = self.arriving.label
-        if item.get(VERDICT) == INVALIDATED:
-            line |= {name: item[name] for name in (VERDICT, METHOD) if name in item}
+        if item.get(reading.VERDICT) == INVALIDATED:
+            line |= {name: item[name] for name in (reading.VERDICT, reading.METHOD) if name in item}
         confidence = line.get("confidence")
         if isinstance(confidence, int | float) and not self.arriving.trust.is_trusted:
             line["confidence"] = min(confidence, MAX_CONFIDENCE)
@@ -194,16 +182,18 @@ class FactArrival(Arrival):
     def list_verdicts(self) -> list[NewVerdict]:
         """Return the verdicts that a trusted signature brings: of new facts alone."""
         by = f"{self.arriving.trust.name}, {self.arriving.label}"[:200]
-        stated = ((line.row, *read_verdict(self.items[line.number])) for line in self.fresh)
+        stated = ((line.row, *reading.read_verdict(self.items[line.number])) for line in self.fresh)
         return [
             NewVerdict(row, status, method, f"Signed by {by}.", by)
             for row, status, method in stated
-            if status in (VERIFIED, PLAUSIBLE)
+            if status in (reading.VERIFIED, reading.PLAUSIBLE)
         ]
 
     def count_verified(self) -> tuple[int, int]:
         """Return how many new facts stay verified, and how many are reset to unverified."""
-        stated = sum(read_verdict(self.items[line.number])[0] == VERIFIED for line in self.fresh)
+        stated = sum(
+            reading.read_verdict(self.items[line.number])[0] == reading.VERIFIED for line in self.fresh
+        )
         return (stated, 0) if self.arriving.trust.is_trusted else (0, stated)
 
 
@@ -213,9 +203,9 @@ class FactArrival(Arrival):
 class LinkArrival(Arrival):
     kind = "links"
 
-    def sort_items(self, view: Any, items: Sequence[Item], others: Mapping[str, Arrival]) -> None:
+    def sort_items(self, view: Any, items: Sequence[reading.Item], others: Mapping[str, Arrival]) -> None:
         facts, messages = map_facts(others), map_messages(others)
-        rows: dict[tuple, tuple[Item, FactLink]] = {}
+        rows: dict[tuple, tuple[reading.Item, FactLink]] = {}
         for item in items:
             try:
                 row = build_link(item, facts, messages)
@@ -267,18 +257,17 @@ def find_own(view: Any, others: Mapping[str, Arrival]) -> set[UUID]:
     A link says what its first end is made of or contested by, which decides on the trust in that fact: of
     a fact of here only somebody of here, or whom the project trusts, may say it.
     """
-    facts, found = others["facts"], set[UUID]()
+    facts = others["facts"]
     assert isinstance(facts, FactArrival)
     fresh = {line.number for line in facts.fresh}
-    known = sorted({line.uid for line in facts.good if line.uid and line.number not in fresh})
-    brought = Fact.SourceType.BUNDLE_IMPORT
-    for batch in batched(known, BATCH_SIZE):
-        rows = view.visible_rows(Fact).filter(uid__in=batch).fetch_all()
-        found |= {row.uid for row in rows if row.source_type != brought}
-    return found
+    known = {line.uid for line in facts.good if line.uid and line.number not in fresh}
+    rows = view.visible_rows(Fact).select_by_key(("uid", "source_type"), "uid", known)
+    return {uid for uid, source_type in rows if source_type != Fact.SourceType.BUNDLE_IMPORT}
 
 
-def build_link(item: Item, facts: Mapping[UUID, UUID], messages: Mapping[UUID, UUID]) -> FactLink | None:
+def build_link(
+    item: reading.Item, facts: Mapping[UUID, UUID], messages: Mapping[UUID, UUID]
+) -> FactLink | None:
     """Return the link of an item between memories of here; None where an end is missing. Raises Invalid."""
     kind = c.one_of(FactLink.Target.values)("to_type", item.get("to_type", FactLink.Target.FACT.value))
     names = ("to_id", "link_type", "weight", "valid_from", "valid_until")
@@ -291,9 +280,4 @@ def build_link(item: Item, facts: Mapping[UUID, UUID], messages: Mapping[UUID, U
 
 
 def load_edges(view: Any, ids: set[UUID]) -> set[tuple]:
-    stored = view.visible_rows(FactLink)
-    return {
-        edge_key(row)
-        for batch in batched(sorted(ids), BATCH_SIZE)
-        for row in stored.filter(from_id__in=batch).fetch_all()
-    }
+    return {edge_key(row) for row in view.visible_rows(FactLink).fetch_by_key("from_id", ids)}

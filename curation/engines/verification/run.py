@@ -9,37 +9,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
 from django.utils import timezone
 
-from curation.engines.cases import load_case
-from curation.engines.judge import Judgement, Method, describe_error, judge_case
-from curation.engines.ratings import DIMENSIONS, guess_verdict, rate_by_heuristic
+from curation.engines.verification.judge import Judgement, Method, describe_error, judge_case, load_case
+from curation.engines.verification.ratings import Rating, guess_verdict, rate_by_heuristic
 from curation.models import Score, Verification, VerificationCursor, VerificationJob
 from memory.actors import Actor
 from memory.db.bulk_sql import build_row, insert_all
 from memory.db.transactions import retry_transaction
 from memory.engines.facts.assessment import annotate_facts
 from memory.engines.facts.verdicts import JUDGEABLE, NewVerdict, record_verdicts
-from memory.engines.support.batches import batched
-from memory.engines.support.leases import (
-    LEASE_SECONDS,
-    MAX_TRIES,
-    Lease,
-    LeaseLost,
-    choose_wait,
-    claim_row,
-    hold_row,
-)
+from memory.engines.support import leases
+from memory.engines.support.batches import batched, filter_in
 from memory.engines.support.usage import count_rows, is_derived
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.policies import Write
 from memory.exceptions import BranchArchived, BranchNotFound, ProviderUnavailable
 from memory.models import Branch, Fact, FactAssessment
-from memory.models.nodes import uuid7
 from memory.providers.chat import ChatServer, get_judge
-from memory.providers.openai_server import REFUSED_TEXTS, REFUSING
+from memory.providers.openai_server import REFUSED_TEXTS, REFUSING, find_configured
 
 logger = logging.getLogger(__name__)
 State = VerificationJob.State
@@ -62,34 +51,22 @@ class BudgetSpent(Exception):
 
 def find_judge() -> tuple[ChatServer | None, str]:
     """Return the judge of the settings, and why there is none although they name one."""
-    try:
-        return get_judge(), ""
-    except ImproperlyConfigured as error:
-        return None, str(error)
+    return find_configured(get_judge)
 
 
 def claim_job(job_id: UUID) -> VerificationJob | None:
     """Take a job that no worker has, until its next sign of life is due."""
-    if not claim_row(VerificationJob, job_id, measure_lease()):
+    if not leases.claim_row(VerificationJob, job_id, lease_seconds(find_judge()[0])):
         return None
     return VerificationJob.objects.select_related("branch").get(pk=job_id)
 
 
-def hold_job(job: VerificationJob) -> None:
-    """Make a job that is not stored yet the caller's own: no sweep takes it while its lease lasts."""
-    hold_row(job, measure_lease())
-
-
-def measure_lease() -> float:
-    return lease_seconds(find_judge()[0])
-
-
 class VerificationRun:
-    """A run of one job. One that is not ``patient`` never waits for a judge."""
+    """A run of one job."""
 
-    def __init__(self, job: VerificationJob, patient: bool = True) -> None:
-        self.job, self.patient = job, patient
-        self.lease = Lease.of(job)
+    def __init__(self, job: VerificationJob) -> None:
+        self.job = job
+        self.lease = leases.Lease.of(job)
         self.judge, problem = find_judge()
         self.job.fallback = self.job.fallback or problem
         self.actor = Actor(job.project_id, "system", label=job.created_by, scopes=frozenset({"admin"}))
@@ -107,7 +84,7 @@ class VerificationRun:
                 self._verify_portion([UUID(uid) for uid in job.fact_ids[job.position : job.position + size]])
         except Paused:
             return
-        except LeaseLost:
+        except leases.LeaseLost:
             logger.info("Verification job %s is another worker's", job.pk)
         except BudgetSpent:
             self._finish(State.STOPPED)
@@ -180,7 +157,7 @@ class VerificationRun:
         self.job.calls += 1
         if status not in REFUSED_REQUEST and status not in REFUSING:
             self.job.tries += 1
-            if self.patient and self.job.tries < MAX_TRIES:
+            if self.job.tries < leases.MAX_TRIES:
                 self._wait(why, error.data.get("retry_after"))
         if status not in REFUSED_REQUEST:
             self.job.fallback = why
@@ -189,7 +166,7 @@ class VerificationRun:
     def _wait(self, why: str, retry_after: int | None) -> None:
         """Have the job go on later: when the server asked for it, else twice as late each time."""
         kept = {name: getattr(self.job, name) for name in COUNTED_FIELDS}
-        self.lease.postpone(choose_wait(self.job.tries - 1, retry_after), note=why, **kept)
+        self.lease.postpone(leases.choose_wait(self.job.tries - 1, retry_after), note=why, **kept)
         raise Paused
 
     def _rate_rest(
@@ -235,7 +212,7 @@ class VerificationRun:
 
 def lease_seconds(judge: ChatServer | None, votes: int = 1) -> float:
     """Return how long a run may need between two signs of life."""
-    return LEASE_SECONDS + (judge.timeout * votes if judge else 0.0)
+    return leases.LEASE_SECONDS + (judge.timeout * votes if judge else 0.0)
 
 
 # ---- results -----------------------------------------------------------------------------------------
@@ -245,8 +222,11 @@ def store_judgements(job: VerificationJob, pairs: Sequence[tuple[Fact, Judgement
     """Store judgements that were not weighed against the facts' verdicts yet, with their scores."""
     rows = [build_verification(job, fact, one) for fact, one in pairs]
     insert_all(rows)
-    scores = zip(rows, pairs, strict=True)
-    of_rows = [build_score(row, name, one) for row, (_, one) in scores for name in DIMENSIONS]
+    target = {"scorer": SCORER, "target_type": Score.Target.FACT}
+    of_rows = []
+    for row, (_, one) in zip(rows, pairs, strict=True):
+        own = {"verification_id": row.pk, "target_id": row.fact_id, "created_at": row.created_at}
+        of_rows += build_scores(one.rating, row, method=row.method, **target, **own)
     insert_all(of_rows)
     if not is_derived(job):
         count_rows(job.project_id, [*rows, *of_rows])
@@ -259,7 +239,6 @@ def build_verification(job: VerificationJob, fact: Fact, one: Judgement) -> Veri
         Verification,
         {
             **values,
-            "id": uuid7(),
             "project_id": job.project_id,
             "branch_id": job.branch_id,
             "job_id": job.pk,
@@ -288,25 +267,15 @@ def contradicts_heuristic(fact: Fact, one: Judgement) -> bool:
     return one.method == Method.JUDGE and expected != guess_verdict(fact)
 
 
-def build_score(row: Verification, name: str, one: Judgement) -> Score:
-    values = {
-        "id": uuid7(),
-        "project_id": row.project_id,
-        "branch_id": row.branch_id,
-        "verification_id": row.pk,
-        "scoring_id": None,
-        "method": row.method,
-        "target_type": Score.Target.FACT,
-        "target_id": row.fact_id,
-        "scorer": SCORER,
-        "dimension": name,
-        "value": one.rating.scores[name],
-        "explanation": one.rating.reasons.get(name, ""),
-        "created_at": row.created_at,
-    }
-    score = build_row(Score, values)
-    score.set_checksum()
-    return score
+def build_scores(rating: Rating, row: Any, **values: Any) -> list[Score]:
+    """Return the scores of a rating, one a dimension, on the branch of the row that has it."""
+    values |= {"project_id": row.project_id, "branch_id": row.branch_id}
+    scores = []
+    for name, value in rating.scores.items():
+        about = {"dimension": name, "value": value, "explanation": rating.reasons.get(name, "")}
+        scores.append(build_row(Score, {**values, **about}))
+        scores[-1].set_checksum()
+    return scores
 
 
 def apply_verdicts(commit: CommitWriter, facts: Mapping[UUID, Fact], rows: Sequence[Verification]) -> None:
@@ -320,8 +289,8 @@ def apply_verdicts(commit: CommitWriter, facts: Mapping[UUID, Fact], rows: Seque
     retire_rows(commit.branch, rows)
     for applied in (True, False):
         chosen = [row.pk for row in rows if (row.fact_id in news) == applied]
-        for batch in batched(chosen, BATCH_SIZE):
-            Verification.objects.filter(pk__in=batch).update(applied=applied)
+        for part in filter_in(Verification.objects.all(), "pk", chosen):
+            part.update(applied=applied)
     for row in rows:
         row.applied = row.fact_id in news
     VerificationCursor.objects.get_or_create(branch=commit.branch, defaults={"seq": commit.branch.head})

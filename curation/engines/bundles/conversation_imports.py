@@ -12,10 +12,9 @@ from conversations.engines.fields.conversations import CONVERSATION
 from conversations.engines.forks import MAX_FORK_DEPTH
 from conversations.engines.messages import build_message
 from conversations.models import Conversation, Message
-from curation.engines.bundle_ids import derive_uid
-from curation.engines.bundles.arrivals import (
+from curation.engines.bundles.document import list_messages
+from curation.engines.bundles.fact_imports import (
     ARRIVES,
-    BATCH_SIZE,
     DUPLICATE,
     ERASED_HERE,
     REFUSED,
@@ -24,15 +23,14 @@ from curation.engines.bundles.arrivals import (
     Arriving,
     ItemOutcome,
 )
-from curation.engines.bundles.document import list_messages
 from curation.engines.bundles.reading import FORK_FIELDS, MESSAGE_FIELDS, Item
+from curation.models.bundles import derive_uid
 from memory.engines.embedding.enqueue import enqueue_embedding
 from memory.engines.facts.rules import check_interval
 from memory.engines.fields.capture import RELATION_NAMES
 from memory.engines.graph.engine import CHECKS as RELATION_CHECKS
 from memory.engines.graph.engine import clean_name, find_triple, state_relation
 from memory.engines.support import validation as c
-from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.copies import add_copies
 from memory.engines.versions.erased import erased_uids
@@ -125,12 +123,8 @@ class ConversationArrival(Arrival):
                 if uid := read_id(one, "id"):
                     ids |= {uid: uid, (derived := derive_uid(self.project_id, uid)): derived}
         self.erased = erased_uids(self.project_id, ids, sources=True)
-        self.existing: set[UUID] = set()
-        for model in (Conversation, Message):
-            for batch in batched(sorted(ids), BATCH_SIZE):
-                self.existing |= {
-                    uid for (uid,) in view.visible_rows(model).select_by_key(("uid",), "uid", batch)
-                }
+        shown = (view.visible_rows(model) for model in (Conversation, Message))
+        self.existing = {uid for rows in shown for (uid,) in rows.select_by_key(("uid",), "uid", ids)}
 
     def sort_talk(self, view: Any, item: Item, row: Conversation) -> None:
         own = UUID(str(item["id"]))

@@ -7,12 +7,13 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils import timezone
 
-from curation.engines.verification_run import find_judge
+from curation.engines.verification.run import find_judge
 from curation.models import Verification, VerificationCursor
 from memory.conf import conf
 from memory.engines.facts.assessment import is_unjudged
 from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.verdicts import JUDGEABLE
+from memory.engines.support.batches import gather_in
 from memory.exceptions import Invalid
 from memory.models import Branch, Fact, FactAssessment
 
@@ -98,11 +99,7 @@ def find_whole(rows: Sequence[tuple[int, UUID, str]]) -> int:
 
 def find_judged_hashes(branch: Branch, uids: Sequence[UUID]) -> dict[UUID, str]:
     latest = Verification.objects.filter(branch=branch, latest=True).filter(asked_a_judge())
-    found: dict[UUID, str] = {}
-    for start in range(0, len(uids), PAGE_SIZE):
-        batch = latest.filter(fact_id__in=uids[start : start + PAGE_SIZE])
-        found |= dict(batch.values_list("fact_id", "judged_hash"))
-    return found
+    return dict(gather_in(latest, "fact_id", set(uids), "fact_id", "judged_hash"))
 
 
 def asked_a_judge() -> Q:

@@ -3,16 +3,16 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated, Any
 from uuid import UUID
 
 from curation.models import Verification
 from memory.actors import Actor
-from memory.engines.support.batches import batched
+from memory.engines.support.batches import gather_in
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.models import FactAssessment
 
 MAX_JUDGED = 10_000  # newest judgements that are looked at
-BATCH_SIZE = 500
 Status, Method = FactAssessment.Status, FactAssessment.Method
 VERDICTS = (Status.VERIFIED.value, Status.UNVERIFIED.value, Status.INVALIDATED.value)
 DECIDED = (Status.VERIFIED, Status.INVALIDATED)  # a cleared verdict decides nothing
@@ -21,17 +21,14 @@ Key = tuple[UUID, str]  # a fact and its text
 
 @dataclass(frozen=True)
 class Calibration:
-    """Agreement of one judge, or of all, with people: ``table`` counts pairs of their verdicts, person first.
+    """Agreement of a judge with people."""
 
-    ``kappa`` is None where it is not defined: without pairs, or when all say the same by chance alone.
-    """
-
-    model: str
+    model: Annotated[str, "Empty: all judges together."]
     prompt: str
-    pairs: int
+    pairs: Annotated[int, "Texts with a verdict of both."]
     agreement: float | None
-    kappa: float | None
-    table: Mapping[str, Mapping[str, int]]
+    kappa: Annotated[float | None, "Cohen's; null where it is not defined."]
+    table: Annotated[Mapping[str, Any], "Counts by the person's verdict, then the judge's."]
 
 
 def calibrate(*, actor: Actor) -> list[Calibration]:
@@ -55,16 +52,14 @@ def calibrate(*, actor: Actor) -> list[Calibration]:
 
 def load_people(actor: Actor, uids: set[UUID]) -> dict[Key, str]:
     """Return the newest verdict of a person on each text of these facts."""
-    found: dict[Key, tuple] = {}
-    for batch in batched(sorted(uids), BATCH_SIZE):
-        rows = FactAssessment.objects.all_versions().filter(
-            uid__in=batch, method=Method.HUMAN, deleted=False, branch__project=actor.project_id
-        )
-        for uid, judged_hash, at, status in filter_allowed_branches(rows, actor).values_list(
-            "uid", "judged_hash", "at", "status"
-        ):
-            found[uid, judged_hash] = max(found.get((uid, judged_hash), (at, status)), (at, status))
-    return {key: status for key, (_, status) in found.items() if status in DECIDED}
+    rows = FactAssessment.objects.all_versions().filter(
+        method=Method.HUMAN, deleted=False, branch__project=actor.project_id
+    )
+    verdicts = gather_in(
+        filter_allowed_branches(rows, actor), "uid", uids, "at", "status", "uid", "judged_hash"
+    )
+    newest = {(uid, judged_hash): status for _, status, uid, judged_hash in sorted(verdicts)}
+    return {key: status for key, status in newest.items() if status in DECIDED}
 
 
 def compare(model: str, prompt: str, pairs: Sequence[tuple[str, str]]) -> Calibration:

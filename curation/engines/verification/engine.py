@@ -1,19 +1,27 @@
 """VerificationEngine: facts rated by a judge, by the heuristic where there is none, or by a person."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from itertools import groupby
 from typing import Annotated, Any
 from uuid import UUID
 
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from curation.engines.orders import JOBS
-from curation.engines.selection import DEFAULT_LIMIT, MAX_FACTS, check_number, select_facts
-from curation.engines.verification_run import State, VerificationRun, claim_job, hold_job
-from curation.models import Verification, VerificationJob
+from curation.engines.verification.run import State, VerificationRun, claim_job, find_judge
+from curation.engines.verification.selection import (
+    DEFAULT_LIMIT,
+    MAX_FACTS,
+    check_number,
+    find_aged,
+    find_edited,
+    select_facts,
+)
+from curation.models import Verification, VerificationCursor, VerificationJob
 from memory.actors import Actor
 from memory.conf import conf
 from memory.db.transactions import never_rerun, retry_methods, retry_transaction
@@ -28,9 +36,10 @@ from memory.engines.fields.facts import FACT_FILTERS
 from memory.engines.fields.types import Choice, Flag, Identifier, ListOf, Record, Text, Whole
 from memory.engines.support.leases import list_due
 from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.usage import SCHEDULE
 from memory.engines.versions.branch_access import filter_allowed_branches
-from memory.engines.versions.lookup import MAIN, find_branch
-from memory.exceptions import BranchArchived, BranchReadOnly, NotFound, StaleVersion, UnknownField
+from memory.engines.versions.lookup import MAIN, find_branch, require_live
+from memory.exceptions import NotFound, StaleVersion, UnknownField
 from memory.models import Branch, Fact, FactAssessment
 from memory.queue.producer import enqueue
 
@@ -69,22 +78,6 @@ DONE_STATES = (State.DONE, State.STOPPED, State.FAILED)
 
 @retry_methods
 class VerificationEngine:
-    @never_rerun  # it asks the judge: begun again, it would pay again
-    def verify_fact(self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN) -> Verification:
-        """Verify one fact at once and return the result, with its scores.
-
-        The judge of the settings rates it; where there is none, or it gives no usable answer, the heuristic
-        does, and the result says so. It becomes the fact's verdict unless a stronger one stands on the same
-        text: of a person, or of a judge against the heuristic. This may take a minute: surfaces queue a job
-        with ``start_verification``. Needs the scope curate. Raises NotFound, IllegalTransition for a fact
-        that is archived or superseded, BranchNotFound, BranchArchived, BranchReadOnly.
-        """
-        job = self._build_single_job(actor, branch_name, fact_id)
-        hold_job(job)
-        retry_transaction(job.save)()
-        VerificationRun(job, patient=False).carry_out()
-        return self._get_result(job)
-
     @never_rerun  # each of its steps is rerun by itself: no fact gets two jobs
     def judge_fact(
         self,
@@ -117,7 +110,14 @@ class VerificationEngine:
     def start_verification(
         self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN, expected_version: int | None = None
     ) -> VerificationJob:
-        """Queue the verification of one fact; return its job. Raises as ``verify_fact``, and StaleVersion."""
+        """Queue the verification of one fact; return its job.
+
+        The judge of the settings rates it; where there is none, or it gives no usable answer, the heuristic
+        does, and the result says so. It becomes the fact's verdict unless a stronger one stands on the same
+        text: of a person, or of a judge against the heuristic. Needs the scope curate. Raises NotFound,
+        IllegalTransition for a fact that is archived or superseded, StaleVersion, BranchNotFound,
+        BranchArchived, BranchReadOnly.
+        """
         job = self._build_single_job(actor, branch_name, fact_id, expected_version)
         job.save()
         enqueue("curation.verify", str(job.pk))
@@ -143,7 +143,7 @@ class VerificationEngine:
         BranchNotFound, BranchArchived.
         """
         actor.require_scope("curate", branch_name)
-        branch = find_live_branch(actor, branch_name)
+        branch = require_live(find_branch(actor, branch_name))
         check_number("limit", limit, MAX_FACTS)
         filters = None if chosen is None else FactFilter.from_values(chosen)
         ids = check_ids(fact_ids) if fact_ids else select_facts(branch, filters, limit, again)
@@ -183,12 +183,7 @@ class VerificationEngine:
 
     def wait_for_job(self, *, job_id: UUID, actor: Actor, seconds: float) -> VerificationJob:
         """Return a job when it has ended, or as it is after so many seconds, at most 30."""
-        end = time.monotonic() + min(seconds, MAX_WAIT_SECONDS)
-        while (job := self.get_job(job_id=job_id, actor=actor)).state not in DONE_STATES:
-            if time.monotonic() >= end:
-                break
-            time.sleep(POLL_SECONDS)
-        return job
+        return wait_for(lambda: self.get_job(job_id=job_id, actor=actor), DONE_STATES, seconds)
 
     def get_status(
         self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None
@@ -206,29 +201,20 @@ class VerificationEngine:
         self, actor: Actor, branch_name: str, fact_id: UUID, expected: int | None = None
     ) -> VerificationJob:
         actor.require_scope("curate", branch_name)
-        branch = find_live_branch(actor, branch_name)
+        branch = require_live(find_branch(actor, branch_name))
         fact = FactEngine().get_fact(fact_id=fact_id, actor=actor, branch_name=branch_name)
         if expected is not None:
             require_version(fact, expected)
         require_judgeable(fact)
         return build_job(actor, branch, [fact_id], max(conf().judge_budget, conf().judge_votes), None)
 
-    @staticmethod
-    def _get_result(job: VerificationJob) -> Verification:
-        result = Verification.objects.filter(job=job).prefetch_related("scores").order_by("-pk").first()
-        if result is None:  # it was removed in the meantime
-            raise NotFound()
-        return result
 
-
-def find_live_branch(actor: Actor, name: str) -> Branch:
-    """Return a branch that takes verdicts. Raises BranchNotFound, BranchArchived, BranchReadOnly."""
-    branch = find_branch(actor, name)
-    if branch.archived_at:
-        raise BranchArchived(name=name)
-    if branch.read_only:
-        raise BranchReadOnly(name=name)
-    return branch
+def wait_for(read: Callable[[], Any], ended: Collection[str], seconds: float) -> Any:
+    """Return a row when its state is one of these, or as it is after so many seconds, at most 30."""
+    end = time.monotonic() + min(seconds, MAX_WAIT_SECONDS)
+    while (row := read()).state not in ended and time.monotonic() < end:
+        time.sleep(POLL_SECONDS)
+    return row
 
 
 def require_version(fact: Fact, expected: int) -> None:
@@ -268,3 +254,52 @@ def find_rating(fact: Fact, branch: Branch) -> Verification | None:
         branch__in=branches, fact_id=fact.uid, judged_hash=fact.judged_hash
     ).exclude(applied=None)
     return rows.prefetch_related("scores").order_by("-pk").first()
+
+
+def verify_due() -> int:
+    """Queue jobs for what is due, in each project within the calls of an hour; return how many facts.
+
+    Without a judge nothing is due: the heuristic would say the same again. A project whose jobs of the
+    schedule still run gets no more.
+    """
+    if find_judge()[0] is None:
+        return 0
+    cursors = VerificationCursor.objects.filter(branch__archived_at=None).select_related("branch")
+    ordered = cursors.order_by("branch__project", "branch")
+    found = 0
+    for project_id, group in groupby(ordered, key=lambda one: one.branch.project_id):
+        if not list_running(project_id):
+            found += queue_project(list(group))
+    return found
+
+
+def list_running(project_id: UUID) -> bool:
+    states = (State.QUEUED, State.RUNNING, State.WAITING)
+    jobs = VerificationJob.objects.filter(project=project_id, state__in=states, created_by=SCHEDULE)
+    return jobs.exists()
+
+
+def queue_project(cursors: list[VerificationCursor]) -> int:
+    """Queue one job for each branch of a project, until the calls of an hour are given out."""
+    left = total = conf().judge_budget // conf().judge_votes
+    for cursor in cursors:
+        if left > 0:
+            left -= queue_branch(cursor, left)
+    return total - left
+
+
+@retry_transaction
+def queue_branch(cursor: VerificationCursor, left: int) -> int:
+    """Queue what is due on a branch, and move its cursor, in one transaction; return how many facts."""
+    with transaction.atomic():
+        ids = find_edited(cursor, left)
+        ids = list(dict.fromkeys([*ids, *find_aged(cursor.branch, left - len(ids))]))
+        cursor.save()
+        if not ids:
+            return 0
+        actor = Actor(cursor.branch.project_id, "system", label=SCHEDULE)
+        budget = len(ids) * conf().judge_votes
+        job = build_job(actor, cursor.branch, ids, budget, None)
+        job.save()
+        enqueue("curation.verify", str(job.pk))
+    return len(ids)

@@ -1,14 +1,34 @@
-"""Scores of replays and their sources, side by side."""
+"""Scores of replays and their sources, side by side, which another app gives."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from conversations.engines.replays.endings import SCORINGS
 from conversations.models import Replay
+from memory.actors import Actor
+
+
+class ReplayScoring(Protocol):
+    """Interface of the scores of another app, which registers itself."""
+
+    def score_replay(self, row: Replay, actor: Actor) -> None:
+        """Have judges rate a replay and its source, in the background."""
+
+    def load_scores(
+        self, project_id: UUID, conversation_ids: Sequence[UUID]
+    ) -> Mapping[UUID, Mapping[str, float]]:
+        """Return the judged scores of conversations, by conversation and dimension."""
+
+
+SCORINGS: list[ReplayScoring] = []
+
+
+def add_scoring(scoring: ReplayScoring) -> None:
+    SCORINGS.append(scoring)
 
 
 @dataclass(frozen=True)
