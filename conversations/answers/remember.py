@@ -35,9 +35,7 @@ class RuleShape(s.Serializer):
 
 render_instructions = build_renderer(InstructionsShape)
 render_rule = build_renderer(RuleShape)
-
-
-OutcomeShape = derive_shape(Outcome, "Remembered")
+RememberedShape = derive_shape(Outcome)
 
 
 class RememberShape(s.Serializer):
@@ -45,7 +43,7 @@ class RememberShape(s.Serializer):
 
     session_id = s.CharField()
     conversation_id = s.UUIDField()
-    results = OutcomeShape(many=True)
+    results = RememberedShape(many=True)
     counts = s.DictField(child=s.IntegerField(), help_text="How many of each action.")
     mode = s.ChoiceField(ConsolidationRun.Mode.values, help_text="Who read them: rules, or a language model.")
     note = s.CharField(help_text="Why a model did not read all of them.")

@@ -23,9 +23,9 @@ SIMPLE: dict[Any, Callable[..., s.Field]] = {
 
 
 @cache
-def derive_shape(kind: type, name: str = "") -> type[s.Serializer]:
+def derive_shape(kind: type) -> type[s.Serializer]:
     """Return the serializer of a dataclass or NamedTuple; the text in ``Annotated[int, "…"]`` tells what a
-    field is. ``name`` is that of the answer in the document.
+    field is.
     """
     hints = get_type_hints(kind, include_extras=True)
     names = [one.name for one in fields(kind)] if is_dataclass(kind) else list(hints)
@@ -33,7 +33,7 @@ def derive_shape(kind: type, name: str = "") -> type[s.Serializer]:
     has_text = not str(kind.__doc__).startswith(f"{kind.__name__}(")  # which Python writes where none stands
     about = {"__doc__": kind.__doc__ if has_text else None, "__module__": kind.__module__}
     shape = type(f"{kind.__name__}Shape", (s.Serializer,), {**about, **made})
-    set_override(shape, "component_name", name or kind.__name__)
+    set_override(shape, "component_name", kind.__name__)
     return shape
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from conversations.answers.remember import OutcomeShape
+from conversations.answers.remember import RememberedShape
 from conversations.engines.fields.conversations import MESSAGE
 from conversations.engines.messages import MessageEngine
 from conversations.engines.remembering import RememberEngine, find_conversation
@@ -251,7 +251,7 @@ def log_message(call: Call) -> b.Answer:
     takes={"messages": b.many("With role and content, or texts of the person.", {}), **WHO},
     needs=("messages",),
     gives={
-        "results": b.many("What became of each statement.", schemas.schema(OutcomeShape)),
+        "results": b.many("What became of each statement.", schemas.schema(RememberedShape)),
         "session_id": b.text("Give it with the next messages."),
     },
     scope="write",
