@@ -16,6 +16,8 @@ from django.utils.formats import date_format
 from django.utils.translation import get_language, override, pgettext
 from django.utils.translation import gettext as translated
 
+from conversations.engines.conversations import ConversationEngine
+from memory.actors import local_actor
 from memory.exceptions import BranchArchived, Invalid
 from memory.views.error_text import error_sentence
 from tests.memory.views.conftest import browser, person
@@ -114,6 +116,7 @@ def test_a_word_of_two_senses_has_two_words(project) -> None:
     keys = client.get("/p/test/keys", headers=said).content.decode()
     assert '<option value="" selected>永不过期</option>' in keys
     assert "<h2>智能体的密钥</h2>" in keys
+    ConversationEngine().create_conversation(title="Talk", actor=local_actor(project.pk))
     talks = client.get("/admin/p/test/conversations", headers=said).content.decode()
     assert '<option value="active">进行中</option>' in talks
     with override("zh-hans"):
