@@ -105,7 +105,7 @@ def test_csv_by_name_or_by_what_is_accepted(api: Api) -> None:
         ("sessions/nobody", 404, "not_found", None),
         ("agents/nobody", 404, "not_found", None),
         (f"conversations/{UNKNOWN}", 404, "not_found", None),
-        ("conversations/x", 400, "invalid", "id"),
+        ("conversations/x", 400, "invalid", "conversation_id"),
     ],
 )
 def test_refusals(api: Api, path: str, status: int, code: str, field: str | None) -> None:

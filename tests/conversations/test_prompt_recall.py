@@ -9,6 +9,7 @@ from conversations.engines.prompt_intent import weigh
 from memory.engines.search.candidates import PreparedQuery
 from memory.engines.support.write_buffer import buffer
 from memory.models import Project, RecallLog
+from memory.providers.onnx_minilm import DEFAULT_MODEL
 from memory.ranking import count_tokens
 from memory.words import extract_keywords
 from tests.memory.api.client import Api
@@ -241,9 +242,8 @@ def test_a_look_at_what_is_there_brings_nothing(api, prompt):
         ("Доброе утро, как дела?", "Утро начинается с дела о сервере.", 0),
     ],
 )
-def test_nearness_alone_is_evidence_in_english_only(settings, prompt, text, is_needed):
-    settings.DAY1 = {**settings.DAY1, "embedder": "minilm"}
-    question = PreparedQuery(prompt, extract_keywords(prompt))
+def test_nearness_alone_is_evidence_in_english_only(prompt, text, is_needed):
+    question = PreparedQuery(prompt, extract_keywords(prompt), model=DEFAULT_MODEL)
     assert bool(weigh(question, text, 0.5)) == is_needed
 
 

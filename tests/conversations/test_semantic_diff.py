@@ -255,7 +255,7 @@ def test_over_rest(api, talk):
     assert (semantic["verdict"], semantic["actions"]["only_first"]) == ("divergent", {"Read": 1})
     assert semantic["outcome"]["tool_calls"] == {"first": 1, "second": 1}
     refused(api.get(f"/conversations/{one.uid}/diff/{other.uid}?at=1"), 400, "unknown_field", "at")
-    refused(api.get(f"/conversations/{one.uid}/semantic-diff/nope"), 400, "invalid", "id")
+    refused(api.get(f"/conversations/{one.uid}/semantic-diff/nope"), 400, "invalid", "other")
 
 
 class TestNotes:
