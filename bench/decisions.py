@@ -64,7 +64,7 @@ def play(actor: Any, session: dict[str, Any]) -> None:
     from conversations.engines.consolidation.session import SessionConsolidation
     from conversations.models import ConsolidationRun
     from memory.engines.embedding.engine import EmbeddingEngine
-    from memory.engines.sessions.manager import system_actor
+    from memory.engines.sessions.learning import system_actor
     from memory.models import Session
 
     speaker = replace(actor, kind="key", label=session.get("who", "bench"), id=session.get("who", "bench"))

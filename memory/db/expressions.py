@@ -32,6 +32,11 @@ class Condition(Expression):
         super().__init__(output_field=BOOLEAN)
         self.alias = alias
 
+    @property
+    def identity(self) -> tuple:
+        """Return what tells conditions apart: what each was made with, but for what is derived from it."""
+        return type(self), *(value for name, value in vars(self).items() if not name.startswith("_"))
+
     def for_alias(self, alias: str) -> Self:
         """Return a copy of the condition for another row alias."""
         found = object.__new__(type(self))  # copy() goes through pickling, and takes four times as long
@@ -74,10 +79,6 @@ class Visible(Condition):
         self.model, self.lineage, self.known = model, tuple(lineage), known
         self.arms = tuple(range(len(lineage)) if arms is None else arms)
 
-    @property
-    def identity(self) -> tuple:
-        return (type(self), self.model, self.lineage, self.arms, self.alias, self.known)
-
     def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         quote, me = connection.ops.quote_name, self.alias
         table = quote(self.model._meta.db_table)
@@ -118,10 +119,6 @@ class VisibleOrdered(Visible):
         super().__init__(*args, **kwargs)
         self.down = down
 
-    @property
-    def identity(self) -> tuple:
-        return (*super().identity, self.down)
-
     def _arm_sql(self, level: int, table: str, me: str) -> str:
         arm = super()._arm_sql(level, table, me)
         return f"{arm} AND {me}.uid <= {self._newest_uid_sql(table)}" if self.down else arm
@@ -159,10 +156,6 @@ class ColumnIn(Condition):
         self.of: Any = model._meta.get_field(name)
         self.values = tuple(values)
 
-    @property
-    def identity(self) -> tuple:
-        return (type(self), self.of, self.values, self.alias)
-
     def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         stored = prepare_values(self.of, self.values, connection)
         if connection.features.keeps_statements:
@@ -173,13 +166,9 @@ class ColumnIn(Condition):
 class StartedBefore(Condition):
     """A condition: a row began by a seq, marked as unlikely, since SQLite estimates a quarter of the rows."""
 
-    def __init__(self, limit: int, alias: str = "") -> None:
-        super().__init__(alias)
+    def __init__(self, limit: int) -> None:
+        super().__init__()
         self.limit = limit
-
-    @property
-    def identity(self) -> tuple:
-        return (type(self), self.limit, self.alias)
 
     def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         begun = f"{self.alias}.seq_from <= %s"
@@ -195,13 +184,9 @@ class IndexCondition(Condition):
     With parameters SQLite cannot prove that the index holds every row asked for, and reads a larger one.
     """
 
-    def __init__(self, index: models.Index, alias: str = "") -> None:
-        super().__init__(alias)
+    def __init__(self, index: models.Index) -> None:
+        super().__init__()
         self.index = index
-
-    @property
-    def identity(self) -> tuple:
-        return (type(self), self.index, self.alias)
 
     def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         condition: Any = self.index.condition
@@ -239,10 +224,6 @@ class NotHidden(Condition):
     looks_elsewhere = True  # in another table
     TABLE = "memory_hiddenversion"
 
-    @property
-    def identity(self) -> tuple:
-        return (type(self), self.alias)
-
     def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         table = connection.ops.quote_name(self.TABLE)
         return f"NOT EXISTS (SELECT 1 FROM {table} h WHERE h.vid = {self.alias}.vid)", ()
@@ -253,10 +234,6 @@ class NotHiddenConfirmation(Condition):
 
     looks_elsewhere = True  # in another table
     KIND = "confirmation"
-
-    @property
-    def identity(self) -> tuple:
-        return (type(self), self.alias)
 
     def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         table = connection.ops.quote_name(NotHidden.TABLE)
@@ -269,24 +246,14 @@ class HasVerdict(Condition):
 
     looks_elsewhere = True  # in another table
 
-    def __init__(
-        self,
-        judging: Any,
-        statuses: Sequence[str],
-        lineage: Sequence[tuple[int, int]],
-        alias: str = "",
-    ) -> None:
-        super().__init__(alias)
+    def __init__(self, judging: Any, statuses: Sequence[str], lineage: Sequence[tuple[int, int]]) -> None:
+        super().__init__()
         self.statuses = tuple(str(status) for status in statuses)
-        self.stored: dict[str, list[str]] = {}  # methods by status
+        self._stored: dict[str, list[str]] = {}  # methods by status
         for status, method in judging.list_stored(self.statuses):
-            self.stored.setdefault(status, []).append(method)
+            self._stored.setdefault(status, []).append(method)
         self.visible = Visible(judging, lineage, alias="j")
         self.is_masked = isinstance(lineage, MaskedLineage)
-
-    @property
-    def identity(self) -> tuple:
-        return (type(self), self.visible.identity, self.statuses, self.is_masked, self.alias)
 
     def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         shown, params = self.visible.render(connection)
@@ -294,22 +261,18 @@ class HasVerdict(Condition):
             shown = f"{shown} AND {NotHidden('j').render(connection)[0]}"
         table = connection.ops.quote_name(self.visible.model._meta.db_table)
         same = f"j.uid = {self.alias}.uid AND j.judged_hash = {self.alias}.judged_hash"
-        arms = (f"j.status = %s AND j.method IN ({placeholders(by)})" for by in self.stored.values())
+        arms = (f"j.status = %s AND j.method IN ({placeholders(by)})" for by in self._stored.values())
         sql = f"EXISTS (SELECT 1 FROM {table} j WHERE {same} AND {shown} AND ({' OR '.join(arms)}))"
-        return sql, [*params, *(value for status, by in self.stored.items() for value in (status, *by))]
+        return sql, [*params, *(value for status, by in self._stored.items() for value in (status, *by))]
 
 
 class ActiveOnLineage(Condition):
     """A condition: a confirmation, which is added once and may be retracted, counts along a lineage."""
 
-    def __init__(self, lineage: Sequence[tuple[int, int]], alias: str = "") -> None:
-        super().__init__(alias)
+    def __init__(self, lineage: Sequence[tuple[int, int]]) -> None:
+        super().__init__()
         self.lineage = tuple(lineage)
         self.looks_elsewhere = isinstance(lineage, MaskedLineage)
-
-    @property
-    def identity(self) -> tuple:
-        return (type(self), self.lineage, self.looks_elsewhere, self.alias)
 
     def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         me = self.alias
@@ -327,8 +290,8 @@ class CompiledWhere(Condition):
 
     TABLE = "the_row_asked_about"  # placeholder for the table of the conditions
 
-    def __init__(self, sql: str = "", params: Sequence[Any] = (), alias: str = "") -> None:
-        super().__init__(alias)
+    def __init__(self, sql: str = "", params: Sequence[Any] = ()) -> None:
+        super().__init__()
         self.sql, self.params = sql, tuple(params)
 
     @classmethod
@@ -340,10 +303,6 @@ class CompiledWhere(Condition):
             return cls(*query.get_compiler(rows.db).compile(query.where))
         except FullResultSet:  # conditions that every row meets
             return cls()
-
-    @property
-    def identity(self) -> tuple:
-        return (type(self), self.sql, self.params, self.alias)
 
     def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         table = connection.ops.quote_name(self.TABLE)

@@ -18,6 +18,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Length
 
+from memory.db import raw_select
 from memory.db.backend import Ranked, get_features, get_index
 from memory.db.budget import split_by_size, text_fields
 from memory.db.expressions import (
@@ -33,18 +34,7 @@ from memory.db.expressions import (
 from memory.db.indexes import searchable_condition
 from memory.db.lazy_filters import LazyFilters, Row
 from memory.db.lineage import MaskedLineage
-from memory.db.raw_select import (
-    Reach,
-    all_fields,
-    build_instances,
-    by_key,
-    count_distances,
-    cut_rows,
-    exists_sql,
-    newest_in_groups,
-    read_neighbours,
-    unite_neighbours,
-)
+from memory.db.raw_select import Reach, newest_in_groups, read_neighbours
 from memory.db.versioned_query import BranchNotNamed, VersionedQuery, require_branch
 
 Lineage = Sequence[tuple[int, int]]
@@ -106,31 +96,27 @@ class VersionedQuerySet(LazyFilters[Row]):
         clone.query.named = name
         return clone
 
-    def newest(self, k: int, before: Any = None, after: Any = None) -> list[Row]:
-        """Return the k rows with the highest uid, or the k next to a uid; newest first."""
-        return self.lowest(k, "uid", after)[::-1] if after is not None else self.highest(k, "uid", before)
+    def newest(self, k: int, before: Any = None) -> list[Row]:
+        """Return the k rows with the highest uid, or the k below a uid; newest first."""
+        return self.highest(k, "uid", before)
 
     def highest(self, k: int, by: str, before: Any = None) -> list[Row]:
-        """Return the k rows with the highest values of a column, below ``before`` if given, highest first.
-
-        Each arm of the lineage is queried for k rows by itself: sorting their union would read all of it.
-        """
-        below = {} if before is None else {f"{by}__lt": before}
-        walk = {"down": by == "uid" and before is None}
-        found = [row for arm in self._arms(walk, **below) for row in self._first(arm.order_by(f"-{by}"), k)]
-        return sorted(found, key=attrgetter(by), reverse=True)[:k]
+        """Return the k rows with the highest values of a column, below ``before`` if given, highest first."""
+        return self._edge_rows(k, by, down=True, beyond=before)
 
     def lowest(self, k: int, by: str, after: Any = None) -> list[Row]:
         """Return the k rows with the lowest values of a column, above ``after`` if given, lowest first."""
-        above = {} if after is None else {f"{by}__gt": after}
-        walk = {"down": False}
-        found = [row for arm in self._arms(walk, **above) for row in self._first(arm.order_by(by), k)]
-        return sorted(found, key=attrgetter(by))[:k]
+        return self._edge_rows(k, by, down=False, beyond=after)
+
+    def _edge_rows(self, k: int, by: str, down: bool, beyond: Any) -> list[Row]:
+        """Query each arm of the lineage for k rows by itself: sorting their union would read all of it."""
+        arms = self._ordered_arms(by, down, beyond)
+        found = [row for arm in arms for row in self._first(arm, k)]
+        return sorted(found, key=attrgetter(by), reverse=down)[:k]
 
     def highest_keys(self, k: int, by: str) -> list[int]:
         """Return the primary keys of the same rows as ``highest``."""
-        arms = self._arms({"down": by == "uid"})
-        pairs = [pair for arm in arms for pair in arm.order_by(f"-{by}").values_list(by, "pk")[:k]]
+        pairs = [pair for arm in self._ordered_arms(by, True) for pair in arm.values_list(by, "pk")[:k]]
         return [pk for _, pk in sorted(pairs, reverse=True)[:k]]
 
     def stream(self, k: int, by: str, *, down: bool, beyond: Any = None) -> Iterator[Row]:
@@ -138,11 +124,15 @@ class VersionedQuerySet(LazyFilters[Row]):
 
         Rows that the caller does not take are not read into memory.
         """
+        arms = [self._stream_first(arm, k) for arm in self._ordered_arms(by, down, beyond)]
+        return islice(merge(*arms, key=attrgetter(by), reverse=down), k)
+
+    def _ordered_arms(self, by: str, down: bool, beyond: Any = None) -> Iterator[models.QuerySet]:
+        """Yield the rows of each branch of the lineage in the order of a column, beyond a value if given."""
         condition = {} if beyond is None else {f"{by}__{'lt' if down else 'gt'}": beyond}
         walk = {"down": down and by == "uid" and beyond is None}
-        order = f"-{by}" if down else by
-        arms = [self._stream_first(arm.order_by(order), k) for arm in self._arms(walk, **condition)]
-        return islice(merge(*arms, key=attrgetter(by), reverse=down), k)
+        for arm in self._arms(walk, **condition):
+            yield arm.order_by(f"-{by}" if down else by)
 
     def _stream_first(self, ordered: models.QuerySet, k: int) -> Iterator[Row]:
         if not get_features(self.db).sorts_whole_rows:
@@ -207,8 +197,8 @@ class VersionedQuerySet(LazyFilters[Row]):
                 found += read_neighbours(self.db, self.model, each, pks, same, columns, reach)
             else:
                 arm = self._replay_filters(base.filter(shown))
-                found += unite_neighbours(arm, base.filter(pk__in=pks), same, columns, reach)
-        return count_distances(found, columns.index("uid"), reach)
+                found += raw_select.unite_neighbours(arm, base.filter(pk__in=pks), same, columns, reach)
+        return raw_select.count_distances(found, columns.index("uid"), reach)
 
     def newest_in_groups(self, columns: Sequence[str], groups: Sequence[Sequence[Any]]) -> list[Row]:
         """Return the newest rows of groups, each values of the columns and a uid that its row is below."""
@@ -304,14 +294,20 @@ class VersionedQuerySet(LazyFilters[Row]):
             each = [self._where_conditions([visible]) for visible in self._visible_by(by)]
         except EmptyResultSet:
             return []
-        return [row for batch in each for row in by_key(self.db, self.model, columns, (by, few), batch, cut)]
+        return [
+            row
+            for batch in each
+            for row in raw_select.by_key(self.db, self.model, columns, (by, few), batch, cut)
+        ]
 
     def fetch_by_key(self, by: str, values: Iterable[Any], max_characters: int | None = None) -> list[Row]:
         """Return the same rows as instances; with ``max_characters`` long fields are cut as by read_cut."""
         cut = None if max_characters is None else max_characters + 1
-        found = self.select_by_key([field.name for field in all_fields(self.model)], by, values, cut)
-        rows = build_instances(self.model, self.db, found)
-        return rows if max_characters is None else cut_rows(rows, max_characters)
+        found = self.select_by_key(
+            [field.name for field in raw_select.all_fields(self.model)], by, values, cut
+        )
+        rows = raw_select.build_instances(self.model, self.db, found)
+        return rows if max_characters is None else raw_select.cut_rows(rows, max_characters)
 
     def _visible_by(self, column: str) -> list[Visible]:
         """Return visibility conditions for statements that look rows up by a column."""
@@ -325,7 +321,7 @@ class VersionedQuerySet(LazyFilters[Row]):
     def visibility_sql(self, key: str) -> tuple[str, Sequence[Any]]:
         """Return an SQL condition: the row with this key, given as SQL, is one of these."""
         conditions = self._where_conditions([Visible(self.model, self.named_lineage)])
-        return exists_sql(self.db, self.model, conditions, key)
+        return raw_select.exists_sql(self.db, self.model, conditions, key)
 
     def _where_conditions(self, visible: Sequence[Condition]) -> list[Condition]:
         """Combine conditions with the queryset's filters. Raises EmptyResultSet when no row can pass."""

@@ -1,7 +1,7 @@
 """Raw SELECT of few rows by a key, where the ORM takes longer than the database."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from types import NoneType
 from typing import Any, TypeVar
@@ -12,11 +12,11 @@ from django.db.models import Value
 
 from memory.db.backend import get_backend, get_features
 from memory.db.budget import text_fields
-from memory.db.expressions import ColumnIn, CompiledWhere, Condition, placeholders
+from memory.db.expressions import ColumnIn, CompiledWhere, Condition
 from memory.db.fields import JSONTextField, find_plain_type, replace_strange
 
 Row = TypeVar("Row", bound=models.Model)
-MAX_PARAMETERS = 30_000  # values of a statement
+VALUES_AT_ONCE = 1000  # of one column in a statement: callers need no batches of their own
 MAX_UNITED = 100  # selects of a statement
 CUT_MARK = " … [cut]"
 ROW = "t"  # alias of the table in these statements
@@ -132,7 +132,7 @@ def by_key(
     features = get_features(using)
     field: Any = model._meta.get_field(by)
     read, shown = prepare_reading(using, model, columns, cut), render_conditions(conditions, using)
-    size = features.keys_at_once if field.primary_key and shown else MAX_PARAMETERS
+    size = features.keys_at_once if field.primary_key and shown else VALUES_AT_ONCE
     if len(values) > size:  # a row is in one portion only
         values = list(dict.fromkeys(values))
     portions = (values[start : start + size] for start in range(0, len(values), size))
@@ -204,12 +204,15 @@ def complete_field(row: models.Model, field: Any, max_characters: int) -> bool:
 
 
 def select_equal(model: type[models.Model], columns: Sequence[str], **equal: Iterable[Any]) -> list[tuple]:
-    """Return columns of the rows that have one of the values in each of these columns."""
+    """Return columns of the rows that have one of the values in each of these columns.
+
+    Of the last column there may be any number of values.
+    """
     using = model._base_manager.db
-    conditions = [ColumnIn(model, name, list(values)) for name, values in equal.items()]
-    if not all(condition.values for condition in conditions):
+    *others, (key, values) = ((name, list(values)) for name, values in equal.items())
+    if not values or not all(each for _, each in others):
         return []
-    return prepare_reading(using, model, columns).where(*render_conditions(conditions, using))
+    return by_key(using, model, columns, (key, values), [ColumnIn(model, *pair) for pair in others])
 
 
 def fetch_one(model: type[Row], *, lock: bool = False, **columns: Any) -> Row | None:
@@ -285,9 +288,6 @@ def count_distances(rows: Iterable[tuple], uid: int, reach: Reach) -> dict[int, 
     return found
 
 
-Newest = Callable[[Iterable[str]], str]
-
-
 def newest_in_groups(
     using: str,
     model: type[models.Model],
@@ -301,47 +301,23 @@ def newest_in_groups(
     """
     connection = connections[using]
     fields: Any = [model._meta.get_field(name) for name in (*columns, "uid")]
-    stored = [
-        [field.get_db_prep_value(value, connection) for field, value in zip(fields, group, strict=True)]
-        for group in groups
-    ]
     shown, values = join_conditions(render_conditions(conditions, using))
     quote: Any = connection.ops.quote_name
     *equal, below = [f"{ROW}.{quote(field.column)}" for field in fields]
-    within = " AND ".join([*(f"{name} = {{}}" for name in equal), f"{below} < {{}}"])
+    within = " AND ".join([*(f"{name} = %s" for name in equal), f"{below} < %s"])
     pk: Any = model._meta.pk
-    table = f"{quote(model._meta.db_table)} {ROW}"
-    start = f"SELECT {ROW}.{quote(pk.column)} FROM {table} WHERE {shown} AND "
-
-    def newest(values: Iterable[str]) -> str:
-        """Return the statement for one group, whose values are given as SQL."""
-        return f"{start}{within.format(*values)} ORDER BY {below} DESC LIMIT 1"
-
-    unite = _newest_by_group if get_features(using).limits_correlated_subqueries else _newest_by_union
-    with connection.cursor() as cursor:
-        return [pk for statement in unite(newest, values, stored) for pk in _fetch_keys(cursor, *statement)]
-
-
-def _fetch_keys(cursor: Any, sql: str, values: Sequence[Any]) -> list[int]:
-    cursor.execute(sql, values)
-    return [pk for (pk,) in cursor.fetchall() if pk is not None]
-
-
-def _newest_by_group(
-    newest: Newest, values: Sequence[Any], groups: Sequence[Sequence[Any]]
-) -> Iterator[tuple[str, list[Any]]]:
-    names = [f"c{place}" for place in range(len(groups[0]))]
-    rows = placeholders(groups).replace("%s", f"({placeholders(names)})")
-    one = newest(f"q.{name}" for name in names)
-    listed = [value for group in groups for value in group]
-    yield f"WITH q({', '.join(names)}) AS (VALUES {rows}) SELECT ({one}) FROM q", [*listed, *values]
-
-
-def _newest_by_union(
-    newest: Newest, values: Sequence[Any], groups: Sequence[Sequence[Any]]
-) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the same statement for a database without LIMIT in correlated subqueries."""
-    select = f"({newest(['%s'] * len(groups[0]))})"
+    rows = f"{quote(model._meta.db_table)} {ROW} WHERE {shown} AND {within}"
+    # In a table of its own, since SQLite takes no LIMIT in an arm of a union.
+    select = f"SELECT * FROM (SELECT {ROW}.{quote(pk.column)} FROM {rows} ORDER BY {below} DESC LIMIT 1) g"
+    found: list[int] = []
     for start in range(0, len(groups), MAX_UNITED):
         batch = groups[start : start + MAX_UNITED]
-        yield " UNION ALL ".join([select] * len(batch)), [v for group in batch for v in (*values, *group)]
+        params = [[*values, *prepare_group(fields, group, connection)] for group in batch]
+        with connection.cursor() as cursor:
+            cursor.execute(" UNION ALL ".join([select] * len(batch)), [v for each in params for v in each])
+            found += [key for (key,) in cursor.fetchall()]
+    return found
+
+
+def prepare_group(fields: Sequence[Any], group: Sequence[Any], connection: Any) -> list[Any]:
+    return [field.get_db_prep_value(value, connection) for field, value in zip(fields, group, strict=True)]

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from memory.redaction.named_values import OF, is_literal, is_sure, starts_name
+from memory.redaction.named_values import OF, is_sure, starts_name
 from memory.redaction.names import NAME
 from memory.redaction.spans import MARK, NAMED, fold_case
 from memory.redaction.texts import redact_text, redact_words
-from memory.redaction.values import looks_drawn, looks_mixed, looks_secret
+from memory.redaction.values import is_literal, looks_drawn, looks_mixed, looks_secret
 from memory.texts import MAX_DEPTH
 
 MAX_NAME = 200  # characters of a name

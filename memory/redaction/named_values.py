@@ -3,22 +3,9 @@
 import re
 from collections.abc import Iterator
 
+from memory.redaction import values
 from memory.redaction.names import SHORT_WORDS, find_names, is_sure_name
 from memory.redaction.spans import NAMED, Spans
-from memory.redaction.values import (
-    CODE,
-    DIGIT,
-    NUMBERED,
-    WIDE,
-    WORD,
-    has_mixture,
-    is_literal,
-    is_number,
-    is_unreadable,
-    looks_drawn,
-    looks_mixed,
-    looks_secret,
-)
 
 MAX_LINE = 200  # characters of a line before a name
 MAX_BARE = 400  # characters of a value without quotes that are judged
@@ -161,7 +148,7 @@ def find_in_column(text: str, name_start: int, start: int) -> Iterator[Place]:
         if len(cells) < max(2, column + 1):
             return
         value = cells[column].strip(" \t`*_")
-        if is_literal(value) and looks_secret(value):
+        if values.is_literal(value) and values.looks_secret(value):
             place = start + len("|".join([*cells[:column], ""])) + cells[column].index(value)
             yield place, place + len(value)
         start += len(row) + 1
@@ -197,7 +184,7 @@ def find_value(text: str, name: re.Match[str]) -> Place | None:
     elif found := PAIRED.match(text, end):
         return (
             place_value(found)
-            if sure and is_literal(found["d"] or found["q"] or found["b"] or found["s"])
+            if sure and values.is_literal(found["d"] or found["q"] or found["b"] or found["s"])
             else None
         )
     elif found := ENCLOSED.match(text, end):
@@ -208,7 +195,7 @@ def find_value(text: str, name: re.Match[str]) -> Place | None:
 def is_enclosed_secret(match: re.Match[str], name: str) -> bool:
     value = match[match.lastgroup or 0]
     is_call = match[0].startswith("(")  # of a function such as first_pass("a1")
-    return not (name == "pass" and is_call) and has_mixture(value) and is_literal(value)
+    return not (name == "pass" and is_call) and values.has_mixture(value) and values.is_literal(value)
 
 
 def place_value(match: re.Match[str]) -> Place:
@@ -233,7 +220,11 @@ def is_assigned(text: str, name: re.Match[str], match: re.Match[str], *, sure: b
     value = match[match.lastgroup or "s"].rstrip("\\")
     if match.lastgroup == "s" and is_expression(text, name, match):
         return False
-    return is_literal(value) if sure else is_literal(value) and looks_drawn(value, name["name"])
+    return (
+        values.is_literal(value)
+        if sure
+        else values.is_literal(value) and values.looks_drawn(value, name["name"])
+    )
 
 
 def is_expression(text: str, name: re.Match[str], match: re.Match[str]) -> bool:
@@ -243,11 +234,11 @@ def is_expression(text: str, name: re.Match[str], match: re.Match[str]) -> bool:
         any(map(str.isspace, match["sep"])),
         text[match.end() : match.end() + 1],
     )
-    if CODE.fullmatch(value) or after in ("(", "[", "{"):
+    if values.CODE.fullmatch(value) or after in ("(", "[", "{"):
         return True
-    if WIDE.search(value) and ":" in match["sep"]:  # a sentence, as such a language has no blanks
+    if values.WIDE.search(value) and ":" in match["sep"]:  # a sentence, as such a language has no blanks
         return True
-    if not WORD.fullmatch(value.rstrip("*")) or is_unreadable(value):
+    if not values.WORD.fullmatch(value.rstrip("*")) or values.is_unreadable(value):
         return False
     argument = after in (",", ")") or text[max(0, name.start() - 1)] in "(,"
     return spaced or (argument and text[name.start()].islower())
@@ -256,9 +247,9 @@ def is_expression(text: str, name: re.Match[str], match: re.Match[str]) -> bool:
 def is_argument(match: re.Match[str], *, sure: bool) -> bool:
     """Return whether what follows an option such as --password is a secret."""
     value, quoted = match[match.lastgroup or "s"].rstrip("\\"), match.lastgroup != "s"
-    if " " in value or not is_literal(value) or (not quoted and CODE.fullmatch(value)):
+    if " " in value or not values.is_literal(value) or (not quoted and values.CODE.fullmatch(value)):
         return False
-    return looks_drawn(value) or (sure and (quoted or has_mixture(value)))
+    return values.looks_drawn(value) or (sure and (quoted or values.has_mixture(value)))
 
 
 def find_spoken(text: str, name: re.Match[str], *, sure: bool) -> Place | None:
@@ -272,16 +263,16 @@ def find_spoken(text: str, name: re.Match[str], *, sure: bool) -> Place | None:
 def is_announced(match: re.Match[str], name: str, *, sure: bool) -> bool:
     """Return whether what a sentence, a table or a line shows behind a name is a secret."""
     value, text = match["v"].rstrip(TRAILING), match.string
-    if not is_literal(value) or text[match.end() : match.end() + 1] in tuple("(["):
+    if not values.is_literal(value) or text[match.end() : match.end() + 1] in tuple("(["):
         return False
     if value.isdecimal():
-        return is_number(value, name, sure=sure)
+        return values.is_number(value, name, sure=sure)
     if not sure:
-        return looks_drawn(value, name)
-    if looks_secret(value, quoted=text[match.start("v") - 1] in QUOTES[3:]):
+        return values.looks_drawn(value, name)
+    if values.looks_secret(value, quoted=text[match.start("v") - 1] in QUOTES[3:]):
         return True
     is_clear = not KEY.search(name) and CLEAR.search(text, match.start(), match.start("v"))
-    return bool(is_clear and NUMBERED.fullmatch(value))
+    return bool(is_clear and values.NUMBERED.fullmatch(value))
 
 
 def find_before(text: str, name: re.Match[str]) -> Place | None:
@@ -290,21 +281,23 @@ def find_before(text: str, name: re.Match[str]) -> Place | None:
         return None
     start = max(0, name.start() - MAX_BEFORE)
     before = text[start : name.start()].rpartition("\n")[2]
-    if not DIGIT.search(before) or not (found := BEFORE.search(before)):
+    if not values.DIGIT.search(before) or not (found := BEFORE.search(before)):
         return None
     value = found["v"].strip(TRAILING)
     place = name.start() - len(before) + found.start("v") + found["v"].index(value)
     is_quoted = text[place - 1 : place] in tuple(QUOTES)
-    if not looks_mixed(value, ANY_WORDED) and not (is_quoted and looks_secret(value, quoted=True)):
+    if not values.looks_mixed(value, ANY_WORDED) and not (
+        is_quoted and values.looks_secret(value, quoted=True)
+    ):
         return None
-    return (place, place + len(value)) if is_literal(value) else None
+    return (place, place + len(value)) if values.is_literal(value) else None
 
 
 def find_mixed(text: str, start: int) -> Place | None:
     """Return the place of a word that looks mixed, in the rest of the sentence or alone on the next line."""
     if found := LATER_LINE.match(text, start):
         place = found.span("v")
-        return place if looks_mixed(found["v"]) else None
+        return place if values.looks_mixed(found["v"]) else None
     for _ in range(MAX_TRIES):
         if not (found := TO_DIGIT.match(text, start)):
             return None
@@ -313,7 +306,7 @@ def find_mixed(text: str, start: int) -> Place | None:
         if not word or not before:
             return None
         value = word[0].rstrip(TRAILING)
-        if looks_mixed(value):
+        if values.looks_mixed(value):
             return word.start(), word.start() + len(word[0].rstrip(BEHIND))
         start = word.end()
     return None

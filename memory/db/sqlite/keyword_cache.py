@@ -17,17 +17,11 @@ import numpy as np
 
 from memory.db.bm25 import find_stem
 from memory.db.querysets import Ranked, VersionedQuerySet
+from memory.db.sqlite import vocabulary
 from memory.db.sqlite.closed_versions import match_text
 from memory.db.sqlite.index_state import NO_COMMIT, Commit, read_state
 from memory.db.sqlite.vector_caches import find_vector_cache
-from memory.db.sqlite.vocabulary import (
-    NO_LENGTHS,
-    Lengths,
-    complete_lengths,
-    read_places,
-    score_rows,
-    select_lengths,
-)
+from memory.db.sqlite.vocabulary import Lengths
 
 MAX_POSTINGS = 4_000_000  # of all words of an index, 12 bytes each
 WORD_POSTINGS = 50  # whose memory a word takes besides its own: words that no text has need a bound too
@@ -109,7 +103,7 @@ class KeywordCache:
         self._log: list[int] = []  # the rows that commits added since
         self._words: OrderedDict[str, WordScores] = OrderedDict()
         self._postings = 0
-        self._lengths = NO_LENGTHS
+        self._lengths = vocabulary.NO_LENGTHS
 
     def forget_words(self) -> None:
         """Drop the words, as if none had been searched for."""
@@ -197,18 +191,20 @@ class KeywordCache:
         if stem is None:  # several words, or a long one
             rows, scores = self._fetch(cursor, phrase, "")
         else:
-            rows, counts = read_places(cursor, self.index, stem)
-            scores = score_rows(cursor, self.index, counts, self._load_lengths(cursor, rows, point[0]))
+            rows, counts = vocabulary.read_places(cursor, self.index, stem)
+            scores = vocabulary.score_rows(
+                cursor, self.index, counts, self._load_lengths(cursor, rows, point[0])
+            )
         return WordScores(rows, scores.astype("f4"), point[1], point[1])
 
     def _load_lengths(self, cursor: Any, rows: np.ndarray, epoch: int) -> np.ndarray:
         """Return the length of each of the rows."""
         with self._lock:
-            known = self._lengths if epoch == self._epoch else NO_LENGTHS
-        found = complete_lengths(cursor, self.index, known, rows)
+            known = self._lengths if epoch == self._epoch else vocabulary.NO_LENGTHS
+        found = vocabulary.complete_lengths(cursor, self.index, known, rows)
         if found is not known:
             self._keep_lengths(found, epoch)
-        return select_lengths(found, rows)
+        return vocabulary.select_lengths(found, rows)
 
     def _keep_lengths(self, lengths: Lengths, epoch: int) -> None:
         with self._lock:

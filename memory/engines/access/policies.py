@@ -16,13 +16,7 @@ from memory.engines.fields.policies import POLICY
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import find_branch
-from memory.engines.versions.policies import (
-    MAX_POLICIES,
-    RULES,
-    Policy,
-    default_policy,
-    find_policy,
-)
+from memory.engines.versions.policies import MAX_POLICIES, RULES, Policy, default_policy, find_policy
 from memory.exceptions import BranchForbidden, Invalid, NotFound, TooLarge
 from memory.models import Project
 from memory.models.policies import VERIFYING_METHODS, BranchPolicy, filter_methods

@@ -12,14 +12,7 @@ from memory.engines.branches.manager import RESERVED
 from memory.engines.fields.tasks import MAX_OBJECTIVES, SLUG
 from memory.engines.sessions.briefing import SLUG_LENGTH, match_task
 from memory.engines.support import validation as c
-from memory.exceptions import (
-    AgentForbidden,
-    BranchForbidden,
-    Conflict,
-    IllegalTransition,
-    Invalid,
-    NotFound,
-)
+from memory.exceptions import AgentForbidden, BranchForbidden, Conflict, IllegalTransition, Invalid, NotFound
 from memory.models import AgentTask, TaskAgent, TaskObjective
 
 PREFIX = "task/"

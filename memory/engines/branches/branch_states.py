@@ -17,11 +17,9 @@ from memory.actors import Actor
 from memory.db.transactions import write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.distance import Merges, PlacedBranch, load_project_merges, read_placed
-from memory.engines.support.batches import batched
 from memory.engines.support.pagination import Page, build_page, check_limit, read_cursor
 from memory.models import Branch, MergeRequest
 
-BATCH_SIZE = 500
 MAX_ARCHIVED = 1000  # in one call
 CHILDREN, CHANGED, MERGE_REQUEST = "children", "changed", "merge_request"
 LoadReasons = Callable[[Sequence[Branch]], dict[int, tuple[str, Any]]]
@@ -95,10 +93,7 @@ def load_branches(project_id: UUID) -> KnownBranches:
 
 def load_whole(branches: Iterable[PlacedBranch]) -> dict[int, Branch]:
     """Return some branches with all that is shown of one, by id."""
-    found: dict[int, Branch] = {}
-    for batch in batched([branch.pk for branch in branches], BATCH_SIZE):
-        found |= Branch.objects.defer("ancestors").in_bulk(batch)
-    return found
+    return Branch.objects.defer("ancestors").in_bulk([branch.pk for branch in branches])
 
 
 def find_expiry(branch: Branch | PlacedBranch) -> datetime | None:

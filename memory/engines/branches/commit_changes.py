@@ -9,13 +9,7 @@ from django.db.models import Q, QuerySet
 
 from memory.actors import Actor
 from memory.db.expressions import NotHidden
-from memory.engines.branches.commit_titles import (
-    ANSWER,
-    CONFIRMATION,
-    count_kinds,
-    list_kinds,
-    load_titles,
-)
+from memory.engines.branches import commit_titles
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.facts.links import describe_targets
 from memory.engines.support import validation as c
@@ -54,33 +48,33 @@ class CommitEngine:
         branch = find_branch(actor, branch_name)
         if (found := branch.commits.select_related("branch").filter(seq=seq).first()) is None:
             raise NotFound()
-        return load_titles([found])[0]
+        return commit_titles.load_titles([found])[0]
 
     def get_commit(self, *, commit_id: UUID, actor: Actor) -> Commit:
         """Return a commit with its branch, its title and its tally. Raises NotFound, BranchForbidden."""
-        return load_titles([RevertEngine().get_commit(commit_id=commit_id, actor=actor)])[0]
+        return commit_titles.load_titles([RevertEngine().get_commit(commit_id=commit_id, actor=actor)])[0]
 
     def count_changes(self, *, commit_id: UUID, actor: Actor) -> dict[str, int]:
         """Count the commit's changes of each kind, without zeros. Raises as ``get_commit``."""
-        return count_kinds(self.get_commit(commit_id=commit_id, actor=actor).tally)
+        return commit_titles.count_kinds(self.get_commit(commit_id=commit_id, actor=actor).tally)
 
     def list_changes(
         self, *, commit_id: UUID, actor: Actor, kind: str = "fact", limit: int = 50, cursor: str = ""
     ) -> Page[CommitChange]:
         """List the changes of one kind, in the order of writing. Raises Invalid and as ``get_commit``."""
         commit = RevertEngine().get_commit(commit_id=commit_id, actor=actor)
-        kind = c.one_of(list_kinds())("type", kind)
-        key = "id" if kind in (CONFIRMATION, ANSWER) else "uid"
+        kind = c.one_of(commit_titles.list_kinds())("type", kind)
+        key = "id" if kind in (commit_titles.CONFIRMATION, commit_titles.ANSWER) else "uid"
         page = paginate(_changed_rows(commit, kind), key=key, limit=limit, cursor=cursor)
         return Page(describe_rows(commit, kind, page.results), page.next, page.previous)
 
 
 def _changed_rows(commit: Commit, kind: str) -> QuerySet:
     """Return the rows that record a commit's changes of one kind."""
-    if kind == CONFIRMATION:
+    if kind == commit_titles.CONFIRMATION:
         in_commit = Q(seq=commit.seq) | Q(seq_to=commit.seq)
         return Confirmation.objects.filter(in_commit, branch_id=commit.branch_id)
-    if kind == ANSWER:
+    if kind == commit_titles.ANSWER:
         answers: QuerySet = get_pair_answers().find_answers(commit.branch_id, [commit.seq])
         return answers
     rows = models_by_kind()[kind]._base_manager.filter(branch=commit.branch_id, seq_from=commit.seq)
@@ -90,9 +84,9 @@ def _changed_rows(commit: Commit, kind: str) -> QuerySet:
 def describe_rows(commit: Commit, kind: str, rows: Sequence[Any]) -> list[CommitChange]:
     """Return the rows as changes, each with the texts that it refers to."""
     lines = load_lines(commit, kind, rows)
-    if kind == CONFIRMATION:
+    if kind == commit_titles.CONFIRMATION:
         return [describe_confirmation(commit, row, lines) for row in rows]
-    if kind == ANSWER:
+    if kind == commit_titles.ANSWER:
         return [CommitChange(kind, row.pk, "changed", None, row, lines) for row in rows]
     shown = models_by_kind()[kind].objects.on(commit.branch, commit.seq - 1)
     before = {row.uid: row for row in shown.filter(uid__in=[row.uid for row in rows]).fetch_all()}
@@ -107,8 +101,8 @@ def describe_version(kind: str, before: Any, row: Any, lines: dict[UUID, str]) -
 
 def describe_confirmation(commit: Commit, row: Confirmation, lines: dict[UUID, str]) -> CommitChange:
     if row.seq == commit.seq:
-        return CommitChange(CONFIRMATION, row.uid, "added", None, row, lines)
-    return CommitChange(CONFIRMATION, row.uid, "removed", row, None, lines)
+        return CommitChange(commit_titles.CONFIRMATION, row.uid, "added", None, row, lines)
+    return CommitChange(commit_titles.CONFIRMATION, row.uid, "removed", row, None, lines)
 
 
 def load_lines(commit: Commit, kind: str, rows: Sequence[Any]) -> dict[UUID, str]:
@@ -117,8 +111,8 @@ def load_lines(commit: Commit, kind: str, rows: Sequence[Any]) -> dict[UUID, str
         return _describe_links(commit, rows)
     uids = {
         "verdict": lambda row: [row.uid],
-        CONFIRMATION: lambda row: [row.uid],
-        ANSWER: lambda row: [row.fact_id, row.other_id],
+        commit_titles.CONFIRMATION: lambda row: [row.uid],
+        commit_titles.ANSWER: lambda row: [row.fact_id, row.other_id],
     }.get(kind)
     return _describe_facts(commit, [uid for row in rows for uid in uids(row)]) if uids else {}
 

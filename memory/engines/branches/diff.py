@@ -19,22 +19,15 @@ from memory.engines.facts.assessment import annotate_facts
 from memory.engines.facts.rules import is_same
 from memory.engines.fields.base import Field, Option
 from memory.engines.fields.types import Choice, ListOf, Point, Reference
+from memory.engines.support import pagination
 from memory.engines.support.batches import batched
-from memory.engines.support.pagination import (
-    MAX_PAGE_SIZE,
-    PAGE_BYTES,
-    Page,
-    build_page,
-    check_limit,
-    parse_cursor_id,
-    read_cursor,
-)
+from memory.engines.support.pagination import Page
 from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.kinds import compared_fields, models_by_kind
 from memory.models import Branch, BranchedModel, Commit, Fact, FactAssessment
 
 COMPARED_ROWS = (
-    MAX_PAGE_SIZE + 1
+    pagination.MAX_PAGE_SIZE + 1
 )  # per batch, a page and the row beyond it: each may be as large as a fact, twice
 BATCH_SIZE = 500
 CHANGES = ("added", "changed", "removed")
@@ -152,11 +145,14 @@ class DiffRange:
         self, kind: Kind, changes: Collection[str], limit: int, cursor: str, pin: dict[str, Any]
     ) -> Page[Difference]:
         """Return a page of differences of one kind, newest memories first; ``pin`` goes into the cursors."""
-        check_limit(limit)
-        position = read_cursor(cursor)
-        back, start = bool(position.get("back")), parse_cursor_id(position["key"]) if position else None
+        pagination.check_limit(limit)
+        position = pagination.read_cursor(cursor)
+        back, start = (
+            bool(position.get("back")),
+            pagination.parse_cursor_id(position["key"]) if position else None,
+        )
         batch = self._next_changed(kind, changes, limit + 1, start, back)
-        page = build_page(
+        page = pagination.build_page(
             batch, limit, back, bool(cursor), lambda one: {"key": one.uid.hex, **pin}, count_bytes
         )
         return replace(page, results=self._with_latest_commit(kind, page.results))
@@ -197,7 +193,7 @@ class DiffRange:
         found: list[Difference] = []
         for start in range(0, len(uids), COMPARED_ROWS):
             found += self.compare_memories(kind, uids[start : start + COMPARED_ROWS])
-            if sum(map(count_bytes, found)) > PAGE_BYTES:
+            if sum(map(count_bytes, found)) > pagination.PAGE_BYTES:
                 break
         return found
 
@@ -295,7 +291,7 @@ class FullDiff(DiffRange):
         if "added" not in changes:
             return []
         rows = kind.model.objects.in_lineage(self.after).stream(k, "uid", down=not back, beyond=start)
-        return self.compare_memories(kind, [row.uid for row in take_within(rows, k, PAGE_BYTES)])
+        return self.compare_memories(kind, [row.uid for row in take_within(rows, k, pagination.PAGE_BYTES)])
 
 
 def find_common_ancestor(one: Lineage, other: Lineage) -> Lineage:

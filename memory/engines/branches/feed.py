@@ -15,15 +15,9 @@ from memory.actors import Actor
 from memory.db.expressions import NotHidden
 from memory.engines.activity.contributors import filter_usable
 from memory.engines.branches.commit_titles import Tally, load_titles, title_changes
+from memory.engines.support import pagination
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import (
-    Page,
-    check_limit,
-    list_fingerprint,
-    parse_cursor_id,
-    read_cursor,
-    write_cursor,
-)
+from memory.engines.support.pagination import Page
 from memory.engines.versions.lookup import find_branch
 from memory.models import Commit, Fact
 
@@ -111,19 +105,19 @@ class FeedEngine:
 
         A burst that a page ends in goes on with the next one. Raises Invalid, BranchNotFound.
         """
-        check_limit(limit)
+        pagination.check_limit(limit)
         commits = self._select_commits(actor, branch_name)
         commits = (filters or FeedFilter()).apply(commits)
-        mark = list_fingerprint(commits)
+        mark = pagination.list_fingerprint(commits)
         commits = commits.filter(at__lte=until) if until else commits
-        if position := read_cursor(cursor, mark):
-            commits = commits.filter(pk__lt=parse_cursor_id(position["key"]))
+        if position := pagination.read_cursor(cursor, mark):
+            commits = commits.filter(pk__lt=pagination.parse_cursor_id(position["key"]))
         rows = list(commits.prefetch_related("branch").order_by("-pk")[: MAX_COMMITS + 1])
         bursts, last = gather_bursts(rows[:MAX_COMMITS], limit)
         load_titles([commit for burst in bursts for commit in burst.commits])
         load_learned(bursts)
         has_more = last is not None and rows[-1].pk != last
-        return Page(bursts, write_cursor({"key": str(last), "list": mark}) if has_more else None)
+        return Page(bursts, pagination.write_cursor({"key": str(last), "list": mark}) if has_more else None)
 
     def _select_commits(self, actor: Actor, branch_name: str) -> QuerySet[Commit]:
         actor.require_scope("read", branch_name or None)

@@ -25,15 +25,9 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.branches import BRANCH, BRANCH_FILTERS
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.fields.orders import BRANCHES
+from memory.engines.support import pagination
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import (
-    Page,
-    format_point,
-    mark_from,
-    paginate,
-    point_in_list,
-    read_cursor,
-)
+from memory.engines.support.pagination import Page
 from memory.engines.support.usage import count_rows
 from memory.engines.versions.commits import branches_in_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_own_point, resolve_point
@@ -122,7 +116,9 @@ class BranchManager:
         if actor.branch_patterns:
             allowed = [n for n in branches.values_list("name", flat=True) if actor.may_use(n)]
             branches = branches.filter(name__in=allowed)
-        page = paginate(branches, **BRANCHES.read_key(ordering), limit=limit, cursor=cursor, of=every)
+        page = pagination.paginate(
+            branches, **BRANCHES.read_key(ordering), limit=limit, cursor=cursor, of=every
+        )
         annotate_distances(page.results)
         return page
 
@@ -137,7 +133,7 @@ class BranchManager:
     def list_commits(self, *, name: str, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Commit]:
         """List the branch's own commits with their titles, newest first."""
         branch = self._find_readable(name, actor)
-        page = paginate(branch.commits.all(), key="-seq", limit=limit, cursor=cursor)
+        page = pagination.paginate(branch.commits.all(), key="-seq", limit=limit, cursor=cursor)
         load_titles(page.results)
         return page
 
@@ -165,14 +161,14 @@ class BranchManager:
         base = check_base(base, differing.ANCESTOR if against_at is None else differing.POINT)
         branch = find_branch(actor, name)
         other, start = self._other_side(actor, branch, against, against_at)
-        mark = mark_from(repr((branch.pk, kind, changes, against, against_at, base)))
-        position = read_cursor(cursor, mark)
-        seq = resolve_own_point(branch, point_in_list(branch, cursor, at))
+        mark = pagination.mark_from(repr((branch.pk, kind, changes, against, against_at, base)))
+        position = pagination.read_cursor(cursor, mark)
+        seq = resolve_own_point(branch, pagination.point_in_list(branch, cursor, at))
         start = resolve_point(other, position.get("against", start))
         # What came later on the parent counts too, as behind; later pages stay at what the first one saw.
         is_chosen = bool(against) or against_at is not None or other.pk == branch.pk
         newest = resolve_point(other, position.get("newest", start if is_chosen else other.head))
-        read_at = position.get("at", format_point(at))
+        read_at = position.get("at", pagination.format_point(at))
         pin = {"list": mark, "at": read_at, "seq": seq, "against": start, "newest": newest}
         common = find_common_point(branch, after := branch.lineage(seq), other, other.lineage(newest))
         base = base if may_start_at(common, other, actor) else differing.POINT

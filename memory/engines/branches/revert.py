@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from memory.actors import Actor
+from memory.db.raw_select import select_equal
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.branches.reverted_requests import find_merge, mark_requests
 from memory.engines.embedding.enqueue import enqueue_missing
@@ -19,15 +20,7 @@ from memory.engines.versions.lookup import nearest_versions
 from memory.engines.versions.pair_answers import get_pair_answers
 from memory.engines.versions.policies import Write, require_curator
 from memory.exceptions import Conflict, NotFound
-from memory.models import (
-    OPEN,
-    BranchedModel,
-    Commit,
-    Confirmation,
-    Fact,
-    FactAssessment,
-    FactLink,
-)
+from memory.models import OPEN, BranchedModel, Commit, Confirmation, Fact, FactAssessment, FactLink
 
 BATCH_SIZE = 500
 MAX_NAMED_IDS = 20  # ids listed in a refusal
@@ -145,10 +138,7 @@ class CommitEffects:
 
     def _shown_before(self, model: type[BranchedModel], uids: Sequence[UUID]) -> dict[UUID, BranchedModel]:
         rows = model.objects.in_lineage(self.commit.branch.full_lineage(self.commit.seq - 1))
-        found: dict[UUID, BranchedModel] = {}
-        for batch in batched(uids, BATCH_SIZE):
-            found |= {row.uid: row for row in rows.filter(uid__in=batch).fetch_all()}
-        return found
+        return {row.uid: row for row in rows.fetch_by_key("uid", uids)}
 
     # ---- checks before the revert --------------------------------------------------------------
 
@@ -225,11 +215,8 @@ class CommitEffects:
     def _gone_since(self, commit: CommitWriter, model: type[BranchedModel], uids: set[UUID]) -> list[UUID]:
         """Return memories shown before the commit that neither are shown now nor return by the revert."""
         earlier = self._shown_before(model, sorted(uids - self.before[model].keys()))
-        gone = set(earlier)
-        for batch in batched(sorted(earlier), BATCH_SIZE):
-            shown = model.objects.in_lineage(commit.lineage).filter(uid__in=batch).gather_values("uid")
-            gone -= {uid for (uid,) in shown}
-        return sorted(gone)
+        shown = model.objects.in_lineage(commit.lineage).select_by_key(("uid",), "uid", earlier)
+        return sorted(earlier.keys() - {uid for (uid,) in shown})
 
     # ---- the revert ----------------------------------------------------------------------------
 
@@ -271,11 +258,8 @@ class CommitEffects:
 
     def _load_former(self, rows: Sequence[Any]) -> dict[UUID, Any]:
         """Return the versions before the commit, tombstones included."""
-        found: dict[UUID, Any] = {}
-        for batch in batched([row.uid for row in rows], BATCH_SIZE):
-            lineage = self.commit.branch.lineage(self.commit.seq - 1)
-            found |= nearest_versions(lineage, type(rows[0]), batch)
-        return found
+        lineage = self.commit.branch.lineage(self.commit.seq - 1)
+        return nearest_versions(lineage, type(rows[0]), [row.uid for row in rows]) if rows else {}
 
     def _undo_confirmations(self, commit: CommitWriter) -> None:
         """Withdraw the confirmations that the commit gave, and renew those that it withdrew."""
@@ -339,11 +323,8 @@ def _standing_versions(commit: Commit, rows: list[BranchedModel]) -> list[Branch
 
 
 def _reverts_among(commit: Commit, seqs: Sequence[int]) -> set[int]:
-    found: set[int] = set()
-    for batch in batched(seqs, BATCH_SIZE):
-        reverts = Commit.objects.filter(branch=commit.branch, kind=REVERT, seq__in=batch)
-        found |= set(reverts.values_list("seq", flat=True))
-    return found
+    found = select_equal(Commit, ("seq",), branch=[commit.branch_id], kind=[REVERT], seq=seqs)
+    return {seq for (seq,) in found}
 
 
 def _present_version(row: BranchedModel, chain: Sequence[BranchedModel], reverts: set[int]) -> BranchedModel:

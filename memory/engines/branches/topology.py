@@ -11,31 +11,15 @@ from django.db.models import Count
 from memory.actors import Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
-from memory.engines.branches.branch_states import (
-    MAX_ARCHIVED,
-    ArchiveReport,
-    BranchState,
-    ExpiredBranch,
-    KnownBranches,
-    archive_expired,
-    find_expired,
-    list_page,
-    load_branches,
-    load_whole,
-)
+from memory.engines.branches import branch_states
+from memory.engines.branches.branch_states import ArchiveReport, BranchState, ExpiredBranch, KnownBranches
 from memory.engines.branches.distance import PlacedBranch
 from memory.engines.branches.manager import DETAIL_CHECKS, BranchManager
 from memory.engines.fields.base import Field, Option
 from memory.engines.fields.types import Choice, Flag, ListOf, Reference, Whole
+from memory.engines.support import pagination
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import (
-    NOT_OURS,
-    Page,
-    mark_from,
-    parse_count,
-    read_cursor,
-    write_cursor,
-)
+from memory.engines.support.pagination import Page
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import BranchArchived, Invalid
 from memory.models import OPEN, Branch, Commit
@@ -148,9 +132,9 @@ class BranchTopologyEngine:
                 "A page has 1 to {most} results, not {limit}.", most=MAX_NODES, limit=limit, field="limit"
             )
         states = [c.one_of(BranchState.values)("state", state) for state in states]
-        known = load_branches(actor.project_id)
+        known = branch_states.load_branches(actor.project_id)
         lines = list_lines(actor, known, TreeFilter(name, states, owner, tag))
-        mark = mark_from(repr(("topology", actor.project_id, name, states, owner, tag)))
+        mark = pagination.mark_from(repr(("topology", actor.project_id, name, states, owner, tag)))
         page = cut_page(known, lines, limit, cursor, mark)
         return BranchTree(
             build_nodes(known, page.results),
@@ -190,9 +174,11 @@ class BranchTopologyEngine:
     ) -> tuple[Page[ExpiredBranch], int]:
         """Return a page of ``list_expired``, and how many of all ``auto_archive`` would archive at once."""
         actor.require_scope("read")
-        found = find_expired(actor, load_branches(actor.project_id))
-        page = list_page(found, limit, cursor, mark_from(repr(("expired", actor.project_id))))
-        return page, sum(not one.kept for one in found[:MAX_ARCHIVED])
+        found = branch_states.find_expired(actor, branch_states.load_branches(actor.project_id))
+        page = branch_states.list_page(
+            found, limit, cursor, pagination.mark_from(repr(("expired", actor.project_id)))
+        )
+        return page, sum(not one.kept for one in found[: branch_states.MAX_ARCHIVED])
 
     def auto_archive(self, *, actor: Actor, dry_run: Annotated[bool, ONLY_TELL] = True) -> ArchiveReport:
         """Archive what ``list_expired`` lists, as far as the actor may; the dry run, the default, only tells.
@@ -201,7 +187,7 @@ class BranchTopologyEngine:
         meanwhile. Raises ScopeMissing.
         """
         actor.require_scope("read" if dry_run else "write", grows=False)
-        return archive_expired(actor, dry_run)
+        return branch_states.archive_expired(actor, dry_run)
 
 
 # ---- the tree ----------------------------------------------------------------------------------------
@@ -238,7 +224,7 @@ def add_ancestry(known: KnownBranches, branch: PlacedBranch, ids: set[int]) -> N
 
 def build_nodes(known: KnownBranches, lines: Sequence[TreeLine]) -> list[BranchNode]:
     """Return the nodes of a page, with all that is known of their branches."""
-    whole = load_whole(line.branch for line in lines)
+    whole = branch_states.load_whole(line.branch for line in lines)
     known.measure_distances(whole.values())
     nodes = [
         BranchNode(
@@ -272,17 +258,17 @@ def cut_page(
 
     Branches are never deleted, so its place in the order is known even where it does not match any more.
     """
-    position = read_cursor(cursor, mark)
+    position = pagination.read_cursor(cursor, mark)
     start = 0
     if position:
         order = {branch.pk: index for index, (branch, _level) in enumerate(known.list_in_order())}
-        if (first := order.get(parse_count(position["key"]))) is None:
-            raise Invalid(NOT_OURS, field="cursor")
+        if (first := order.get(pagination.parse_count(position["key"]))) is None:
+            raise Invalid(pagination.NOT_OURS, field="cursor")
         start = sum(1 for line in lines if order[line.branch.pk] < first)
     batch = lines[start : start + limit]
 
     def cursor_at(index: int) -> str:
-        return write_cursor({"key": str(lines[index].branch.pk), "list": mark})
+        return pagination.write_cursor({"key": str(lines[index].branch.pk), "list": mark})
 
     after = cursor_at(start + limit) if start + limit < len(lines) else None
     return Page(batch, after, cursor_at(max(0, start - limit)) if start else None)
@@ -291,16 +277,10 @@ def cut_page(
 def count_nodes(nodes: Sequence[BranchNode]) -> list[BranchNode]:
     """Return the nodes with counts of what each branch holds: a query per kind, one for the agents."""
     ids = [node.branch.pk for node in nodes]
-    facts, conversations, observations = (count_own_rows(kind, ids) for kind in COUNTED)
-    agents = count_agents(ids)
+    counts: dict[str, Any] = {f"{kind}s": count_own_rows(kind, ids) for kind in COUNTED}
+    counts["agents"] = count_agents(ids)
     return [
-        replace(
-            node,
-            facts=facts.get(node.branch.pk, 0),
-            conversations=conversations.get(node.branch.pk, 0),
-            observations=observations.get(node.branch.pk, 0),
-            agents=agents.get(node.branch.pk, 0),
-        )
+        replace(node, **{name: found.get(node.branch.pk, 0) for name, found in counts.items()})
         for node in nodes
     ]
 

@@ -106,10 +106,7 @@ def get_embedding_states(project_id: UUID, hashes: Iterable[str]) -> dict[str, t
 
 
 def load_states(slots: Iterable[str]) -> dict[str, str]:
-    states: dict[str, str] = {}
-    for batch in batched(list(slots), BATCH_SIZE):
-        states.update(select_equal(Vector, ("slot", "state"), slot=batch))
-    return states
+    return dict(select_equal(Vector, ("slot", "state"), slot=slots))
 
 
 def reset_failed(slots: Sequence[str], now: datetime) -> None:

@@ -11,7 +11,7 @@ from memory.db.backend import get_index
 from memory.db.querysets import Ranked, VersionedQuerySet
 from memory.db.raw_select import select_equal
 from memory.engines.embedding.worker import mark_unread
-from memory.engines.support.batches import Progress, batched, ignore_progress
+from memory.engines.support.batches import Progress, ignore_progress
 from memory.engines.support.similarity import rate_words
 from memory.engines.versions.pinned_versions import text_models
 from memory.models import Branch, BranchedModel, Vector, VectorClock
@@ -27,11 +27,9 @@ State = Vector.State
 
 def list_unread(project_id: UUID, model: str, hashes: Sequence[str]) -> set[str]:
     """Return those of the texts that the model cannot read, by their hashes."""
-    slot, found = vector_slots(project_id, model), set()
-    for batch in batched(hashes, BATCH_SIZE):
-        states = select_equal(Vector, ("content_hash", "state"), slot=[slot(value) for value in batch])
-        found |= {value for value, state in states if state == State.NONE}
-    return found
+    slots = map(vector_slots(project_id, model), hashes)
+    states = select_equal(Vector, ("content_hash", "state"), slot=slots)
+    return {value for value, state in states if state == State.NONE}
 
 
 def find_by_words(rows: VersionedQuerySet, text: str, k: int) -> Ranked:

@@ -13,20 +13,12 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from memory.actors import Actor
+from memory.engines.erasure import scopes
 from memory.engines.erasure.authors import Author
 from memory.engines.erasure.copies import StoreCopy, list_backups, list_copies, refuse_copies
 from memory.engines.erasure.execution import build_proof, resume_erasure, run_erasure
 from memory.engines.erasure.listing import begin_erasure, drop_erased, list_batches
-from memory.engines.erasure.scopes import (
-    Targets,
-    contains_text,
-    find_targets,
-    kind_name,
-    load_newest,
-    memory_models,
-    project_rows,
-    select_uids,
-)
+from memory.engines.erasure.scopes import Targets
 from memory.engines.fields.erasures import ERASURE_FILTERS
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.fields.orders import ERASURES
@@ -105,7 +97,7 @@ class ErasureEngine:
         Conflict for what was erased already.
         """
         forbid_patterns(actor)
-        found = drop_erased(actor.project_id, find_targets(actor.project_id, scope, target))
+        found = drop_erased(actor.project_id, scopes.find_targets(actor.project_id, scope, target))
         return build_plan(actor.project_id, scope, target, found)
 
     def erase(
@@ -118,7 +110,7 @@ class ErasureEngine:
         ``drop_copies`` is not set; TooLarge.
         """
         forbid_patterns(actor)
-        found = drop_erased(actor.project_id, find_targets(actor.project_id, scope, target))
+        found = drop_erased(actor.project_id, scopes.find_targets(actor.project_id, scope, target))
         if confirm != confirm_name(actor.project_id, scope, target):
             raise Invalid("The name that was typed is another one: nothing was erased.", field="confirm")
         if sum(found.count_kinds().values()) > MAX_MEMORIES:
@@ -200,9 +192,9 @@ def confirm_name(project_id: UUID, scope: str, target: str) -> str:
 
 
 def list_examples(project_id: UUID, found: Targets) -> Iterator[Example]:
-    for model in memory_models():
-        uids = sorted(found.get_uids(kind_name(model)))[:EXAMPLES]
-        for row in load_newest(project_id, model, uids):
+    for model in scopes.memory_models():
+        uids = sorted(found.get_uids(scopes.kind_name(model)))[:EXAMPLES]
+        for row in scopes.load_newest(project_id, model, uids):
             yield describe_row(row)
 
 
@@ -210,7 +202,7 @@ def describe_row(row: BranchedModel, why: str = "") -> Example:
     text = getattr(row, row.TEXT) if row.TEXT else str(row)
     line = " ".join(text[: 4 * MAX_LINE_LENGTH].split())
     cut = line if len(line) <= MAX_LINE_LENGTH else line[: MAX_LINE_LENGTH - 1] + "…"
-    return Example(kind_name(type(row)), row.uid, cut, why)
+    return Example(scopes.kind_name(type(row)), row.uid, cut, why)
 
 
 # ---- what stays ------------------------------------------------------------------------------------
@@ -221,15 +213,15 @@ def list_left(project_id: UUID, found: Targets) -> Iterator[Example]:
     gone = found.list_uids()
     seen: set[UUID] = set()
     for model, condition, why in find_related(project_id, found):
-        rows = project_rows(model, project_id).filter(condition)
-        uids = sorted(select_uids(rows) - gone - seen)[:MAX_LEFT]
+        rows = scopes.project_rows(model, project_id).filter(condition)
+        uids = sorted(scopes.select_uids(rows) - gone - seen)[:MAX_LEFT]
         seen |= set(uids)
-        yield from (describe_row(row, why) for row in load_newest(project_id, model, uids))
+        yield from (describe_row(row, why) for row in scopes.load_newest(project_id, model, uids))
 
 
 def find_related(project_id: UUID, found: Targets) -> Iterator[tuple[type[BranchedModel], Q, str]]:
     facts = sorted(found.get_uids("fact"))
-    links = project_rows(FactLink, project_id)
+    links = scopes.project_rows(FactLink, project_id)
     yield (
         Fact,
         Q(uid__in=_ends(links.filter(to_id__in=sorted(found.list_uids())[:500]), "from_id")),
@@ -237,18 +229,18 @@ def find_related(project_id: UUID, found: Targets) -> Iterator[tuple[type[Branch
     )
     yield Fact, Q(parent_id__in=facts[:500]), "replaces"
     ends = _ends(links.filter(from_id__in=facts[:500]), "to_id")
-    for model in memory_models():
+    for model in scopes.memory_models():
         yield model, Q(uid__in=ends), "source"
     for text in list_texts(project_id, facts):
-        for model in memory_models():
-            yield model, contains_text(model, text), "repeats"
+        for model in scopes.memory_models():
+            yield model, scopes.contains_text(model, text), "repeats"
 
 
 def list_texts(project_id: UUID, facts: Sequence[UUID]) -> list[str]:
     """Return the texts of some erased facts, to find who repeats them."""
     if len(facts) > MAX_TEXTS:
         return []
-    rows = project_rows(Fact, project_id).filter(uid__in=facts).values_list("fact_text", flat=True)
+    rows = scopes.project_rows(Fact, project_id).filter(uid__in=facts).values_list("fact_text", flat=True)
     texts = {text.strip() for text in rows}
     return sorted(text for text in texts if measure_text(text) >= MIN_LISTED)[:MAX_TEXTS]
 

@@ -20,18 +20,8 @@ from memory.engines.erasure.scopes import Targets, project_rows
 from memory.engines.erasure.traces import Traces
 from memory.engines.support.batches import batched
 from memory.engines.support.usage import UsageEngine
-from memory.engines.versions.blanking import (
-    BATCH_SIZE,
-    Rows,
-    blank_rows,
-    delete_pairs,
-    delete_vectors,
-    erasable_models,
-    list_hashes,
-    load_versions,
-    lock_branches,
-    models_of_kind,
-)
+from memory.engines.versions import blanking
+from memory.engines.versions.blanking import BATCH_SIZE, Rows
 from memory.exceptions import Day1Error, ProviderUnavailable
 from memory.models import ErasedMemory, Erasure
 from memory.models.erasures import build_erased_key
@@ -143,15 +133,15 @@ def blank_portion(erasure: Erasure, portion: Portion, targets: Targets) -> None:
 def blank_batch(erasure: Erasure, kind: str, uids: Sequence[UUID], shared: set[str]) -> None:
     """Overwrite some memories of one kind in one transaction, and destroy the keys of their digests."""
     with write_transaction():
-        lock_branches(erasure.project_id)
+        blanking.lock_branches(erasure.project_id)
         rows = ErasedMemory.objects.filter(erasure=erasure, kind=kind, uid__in=uids).exclude(salt="")
         salts = dict(rows.values_list("uid", "salt"))
-        found = load_versions(erasure.project_id, kind, list(salts), written=False)
+        found = blanking.load_versions(erasure.project_id, kind, list(salts), written=False)
         digests = digest_memories(found, salts)
-        hashes = list_hashes(found) - shared
-        blank_rows(found, salts)
-        delete_pairs(erasure.project_id, list(salts))
-        delete_vectors(erasure.project_id, hashes)
+        hashes = blanking.list_hashes(found) - shared
+        blanking.blank_rows(found, salts)
+        blanking.delete_pairs(erasure.project_id, list(salts))
+        blanking.delete_vectors(erasure.project_id, hashes)
         for uid, salt in salts.items():
             digest = digests.get(uid) or keyed_digest(salt, [])
             key = build_erased_key(erasure.project_id, kind, uid)
@@ -171,7 +161,7 @@ def digest_memories(found: Rows, salts: Mapping[UUID, str]) -> dict[UUID, str]:
 def find_shared(project_id: UUID, hashes: set[str], targets: Targets) -> set[str]:
     """Return those of the hashes of texts that a memory which stays has too: their vectors stay."""
     gone, found = targets.list_uids(), set()
-    for model in erasable_models():
+    for model in blanking.erasable_models():
         if model.TEXT:
             rows = project_rows(model, project_id).values_list("uid", "content_hash")
             found |= {value for uid, value in rows.iterator(5000) if value in hashes and uid not in gone}
@@ -246,7 +236,7 @@ def read_portions(erasure: Erasure) -> Iterator[Portion]:
 def read_part(project_id: UUID, portion: Portion, kind: str, uids: Sequence[UUID]) -> None:
     """Add memories with the texts of all their versions to a portion."""
     before = portion.characters
-    for model in models_of_kind(kind):
+    for model in blanking.models_of_kind(kind):
         names = [*model.QUOTED, *(["content_hash"] if model.TEXT else [])]
         rows = project_rows(model, project_id).filter(uid__in=uids)
         for row in rows.values(*names).iterator(READ_SIZE) if names else ():

@@ -13,17 +13,11 @@ from memory.db.expressions import ActiveOnLineage, HasVerdict
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.raw_select import by_key, select_equal
 from memory.engines.embedding.engine import get_embedding_states
-from memory.engines.facts.derived_trust import (
-    Verdict,
-    cap_verdicts,
-    find_capped,
-    load_given_verdicts,
-)
+from memory.engines.facts.derived_trust import Verdict, cap_verdicts, find_capped, load_given_verdicts
 from memory.engines.support import validation as c
 from memory.engines.versions.repositories import name_repositories
 from memory.models import Branch, Confirmation, Fact, FactAssessment, FactUse
 
-BATCH_SIZE = 500
 USE = ("uid", "access_count", "last_accessed_at")
 
 
@@ -65,13 +59,11 @@ def attach_belief(facts: Sequence[Fact], lineage: Lineage) -> Sequence[Fact]:
 
 
 def load_assessments(uids: Sequence[UUID], lineage: Lineage) -> Mapping[UUID, Assessment]:
-    """Return verdict and confirmations of the given facts, with two queries per 500."""
+    """Return verdict and confirmations of the given facts."""
+    verdicts, confirmed = load_verdicts(uids, lineage), count_confirmations(uids, lineage)
     found = defaultdict[UUID, Assessment](lambda: NOTHING)
-    for start in range(0, len(uids), BATCH_SIZE):
-        batch = uids[start : start + BATCH_SIZE]
-        payload, confirmed = load_verdicts(batch, lineage), count_confirmations(batch, lineage)
-        known_uids = payload.keys() | confirmed.keys()
-        found |= {uid: Assessment(payload.get(uid), confirmed.get(uid, 0)) for uid in known_uids}
+    for uid in verdicts.keys() | confirmed.keys():
+        found[uid] = Assessment(verdicts.get(uid), confirmed.get(uid, 0))
     return found
 
 
@@ -91,13 +83,11 @@ def apply_assessment(fact: Fact, belief: Assessment) -> Fact:
 def annotate_usage(facts: Sequence[Fact], project_id: UUID) -> Sequence[Fact]:
     """Set each fact's recall count, embedding state, and where it was learned."""
     name_repositories(facts, project_id)
-    for start in range(0, len(facts), BATCH_SIZE):
-        batch = facts[start : start + BATCH_SIZE]
-        used = {uid: use for uid, *use in select_equal(FactUse, USE, uid=[fact.uid for fact in batch])}
-        states = get_embedding_states(project_id, {fact.content_hash for fact in batch})
-        for fact in batch:
-            fact.access_count, fact.last_accessed_at = used.get(fact.uid, (0, None))
-            fact.embedding_state, fact.embedding_model = states[fact.content_hash]
+    used = {uid: use for uid, *use in select_equal(FactUse, USE, uid=[fact.uid for fact in facts])}
+    states = get_embedding_states(project_id, {fact.content_hash for fact in facts})
+    for fact in facts:
+        fact.access_count, fact.last_accessed_at = used.get(fact.uid, (0, None))
+        fact.embedding_state, fact.embedding_model = states[fact.content_hash]
     return facts
 
 
@@ -110,8 +100,8 @@ def mask_archived(branch: Branch, facts: Sequence[Fact]) -> Sequence[Fact]:
 
 
 def load_own_verdicts(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, FactAssessment]:
-    found = FactAssessment.objects.in_lineage(lineage).filter(uid__in=list(uids)).fetch_all()
-    return {row.uid: row for row in found}
+    rows = FactAssessment.objects.in_lineage(lineage).fetch_by_key("uid", uids)
+    return {row.uid: row for row in rows}
 
 
 def load_verdicts(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, Verdict]:

@@ -19,11 +19,7 @@ from memory.engines.facts.known_texts import KnownTexts
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.support.validation import secrets_found, validate
 from memory.engines.versions.commits import CommitWriter
-from memory.engines.versions.repositories import (
-    find_named_repository,
-    find_repositories,
-    name_repositories,
-)
+from memory.engines.versions.repositories import find_named_repository, find_repositories, name_repositories
 from memory.engines.versions.session_activity import begin_sessions
 from memory.exceptions import Invalid, TooLarge
 from memory.models import Confirmation, Fact, FactAssessment, NearCheck

@@ -28,7 +28,6 @@ from memory.exceptions import NOT_ARCHIVED, Day1Error, IllegalTransition, Invali
 from memory.models import Commit, Fact, FactAssessment
 
 MAX_FACTS = 1000
-BATCH_SIZE = 500
 REASON = 2000
 DONE, UNCHANGED, REFUSED = "done", "unchanged", "refused"
 Status, VerdictStatus = Fact.Status, FactAssessment.Status
@@ -273,10 +272,8 @@ class Batch:
 
     def __init__(self, commit: CommitWriter, ids: Sequence[UUID], expected: Mapping[UUID, int]) -> None:
         self.commit, self.ids, self.expected = commit, ids, expected
-        self.found: dict[UUID, Fact] = {}
-        for start in range(0, len(ids), BATCH_SIZE):
-            batch = commit.visible_rows(Fact).filter(uid__in=ids[start : start + BATCH_SIZE]).fetch_all()
-            self.found |= {fact.uid: fact for fact in batch}
+        rows: list[Fact] = commit.visible_rows(Fact).fetch_by_key("uid", ids)
+        self.found = {fact.uid: fact for fact in rows}
         self.refused: dict[UUID, Day1Error] = {}
         self.changed: set[UUID] = set()
 

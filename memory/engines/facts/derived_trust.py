@@ -16,10 +16,9 @@ from django.db.models import Exists, OuterRef
 
 from memory.db.expressions import ColumnIn
 from memory.db.querysets import Lineage
-from memory.engines.support.batches import batched
+from memory.db.raw_select import select_equal
 from memory.models import Fact, FactAssessment, FactLink
 
-BATCH_SIZE = 500
 MAX_DEPTH = 6  # sources of sources
 MADE_OF = (FactLink.Type.CONSOLIDATED_FROM, FactLink.Type.DERIVED_FROM)
 TO_FACTS = (FactLink.Target.FACT,)
@@ -104,19 +103,17 @@ def load_sources(uids: Collection[UUID], lineage: Lineage) -> dict[UUID, list[So
     types, targets = ColumnIn(FactLink, "link_type", MADE_OF), ColumnIn(FactLink, "to_type", TO_FACTS)
     links = FactLink.objects.in_lineage(lineage).filter(types, targets)
     found: dict[UUID, list[Source]] = defaultdict(list)
-    for batch in batched(sorted(uids), BATCH_SIZE):
-        for uid, to, at in links.select_by_key(("from_id", "to_id", "created_at"), "from_id", batch):
-            found[uid].append(Source(to, at))
+    for uid, to, at in links.select_by_key(("from_id", "to_id", "created_at"), "from_id", sorted(uids)):
+        found[uid].append(Source(to, at))
     return dict(found)
 
 
 def load_given_verdicts(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, Verdict]:
     """Return the verdicts on the given facts as they were given, by fact id."""
     rows, found = FactAssessment.objects.in_lineage(lineage), dict[UUID, Verdict]()
-    for batch in batched(list(uids), BATCH_SIZE):
-        for values in rows.select_by_key(Verdict._fields, "uid", batch):
-            one = Verdict(*values)
-            found[one.uid] = one._replace(status=FactAssessment.read_status(one.status, one.method))
+    for values in rows.select_by_key(Verdict._fields, "uid", uids):
+        one = Verdict(*values)
+        found[one.uid] = one._replace(status=FactAssessment.read_status(one.status, one.method))
     return found
 
 
@@ -201,17 +198,10 @@ class Trust:
 
 
 def load_known(uids: Collection[UUID], lineage: Lineage) -> dict[UUID, Known]:
-    rows, found = Fact.objects.in_lineage(lineage), dict[UUID, Known]()
-    for batch in batched(sorted(uids), BATCH_SIZE):
-        for uid, *values in rows.select_by_key(("uid", *Known._fields), "uid", batch):
-            found[uid] = Known(*values)
-    return found
+    rows = Fact.objects.in_lineage(lineage).select_by_key(("uid", *Known._fields), "uid", sorted(uids))
+    return {uid: Known(*values) for uid, *values in rows}
 
 
 def load_superseded_times(uids: Collection[UUID]) -> set[tuple[UUID, datetime]]:
     """Return when each fact was superseded, on any branch."""
-    found: set[tuple[UUID, datetime]] = set()
-    for batch in batched(sorted(uids), BATCH_SIZE):
-        rows = Fact._base_manager.filter(uid__in=batch, status=Fact.Status.SUPERSEDED).order_by()
-        found |= set(rows.values_list("uid", "updated_at"))
-    return found
+    return set(select_equal(Fact, ("uid", "updated_at"), status=[Fact.Status.SUPERSEDED], uid=sorted(uids)))

@@ -19,12 +19,12 @@ from memory.engines.fields.common import DEDUPLICATE, PROPOSE, STATED_CHECKS
 from memory.engines.fields.facts import ITEM, NEW_FACT_TEXT, FactContent, NewFact
 from memory.engines.fields.types import ListOf, Record
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate_history, paginate_versions, point_in_list
+from memory.engines.support.pagination import Page, paginate_history, paginate_versions
 from memory.engines.versions.commits import CommitWriter, open_commit
-from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.lookup import MAIN, open_point
 from memory.engines.versions.policies import Write
 from memory.exceptions import NOT_ARCHIVED, IllegalTransition, Invalid, NotFound, TooLarge
-from memory.models import Branch, Commit, Fact, FactAssessment
+from memory.models import Commit, Fact, FactAssessment
 
 MAX_FACTS_PER_WRITE = 1000
 FACTS = Field("facts", ListOf(Record("FactItemInput", "One fact of many.", ITEM), 1, MAX_FACTS_PER_WRITE))
@@ -232,7 +232,7 @@ class FactEngine:
 
     def get_fact(self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None) -> Fact:
         """Return the fact as the branch shows it, now or at a seq, commit or time. Raises NotFound."""
-        branch, seq = self._resolve_point(actor, branch_name, at)
+        branch, seq = open_point(actor, branch_name, at)
         for fact in Fact.objects.on(branch, seq).fetch_by_key("uid", [fact_id]):
             return mask_archived(branch, annotate_facts([fact], branch.lineage(seq), actor.project_id))[0]
         raise NotFound()
@@ -249,8 +249,7 @@ class FactEngine:
         ordering: str = "",
     ) -> Page[Fact]:
         """List facts of every status, newest first; further pages stay at the point of the first."""
-        branch, _ = self._resolve_point(actor, branch_name, None)
-        seq = resolve_point(branch, point_in_list(branch, cursor, at))
+        branch, seq = open_point(actor, branch_name, at, cursor)
         requested, archived = filters or FactFilter(), branch.archived_at is not None
         rows = requested.apply(Fact.objects.on(branch, seq), branch.lineage(seq), archived)
         page = paginate_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at, ordering=ordering)
@@ -272,8 +271,7 @@ class FactEngine:
 
         A deleted fact still has its history. Raises NotFound.
         """
-        branch, seq = self._resolve_point(actor, branch_name, at)
-        seq = resolve_point(branch, point_in_list(branch, cursor, None)) if cursor else seq
+        branch, seq = open_point(actor, branch_name, None if cursor else at, cursor)
         rows = Fact.objects.history(branch.lineage(seq), fact_id)
         page = paginate_history(rows, seq=seq, limit=limit, cursor=cursor)
         if not page.results:
@@ -290,11 +288,6 @@ class FactEngine:
         commit.targets.append(str(known.uid))
         link_superseded(commit, known, [old])
         return WriteResult(commit.get_version(Fact, known.uid), created=False)
-
-    def _resolve_point(self, actor: Actor, name: str, at: Any) -> tuple[Branch, int]:
-        actor.require_scope("read", name)
-        branch = find_branch(actor, name)
-        return branch, resolve_point(branch, at)
 
     def _get_current(self, commit: CommitWriter, fact_id: UUID, expected: int | None) -> Fact:
         fact = commit.get_version(Fact, fact_id)

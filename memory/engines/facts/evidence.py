@@ -11,17 +11,8 @@ from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import annotate_facts, list_confirmations, mask_archived
 from memory.engines.facts.links import describe_targets
 from memory.engines.facts.recall_log import newest_recalls
-from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
-from memory.models import (
-    Branch,
-    Commit,
-    Confirmation,
-    Fact,
-    FactAssessment,
-    FactLink,
-    RecallLog,
-    Vector,
-)
+from memory.engines.versions.lookup import MAIN, open_point
+from memory.models import Branch, Commit, Confirmation, Fact, FactAssessment, FactLink, RecallLog, Vector
 from memory.models.vectors import vector_slot
 
 VERDICTS = 20
@@ -85,9 +76,8 @@ class EvidenceEngine:
         Other facts are None or left out where the branch does not show them. Raises BranchNotFound, scope and
         branch refusals.
         """
-        actor.require_scope("read", branch_name)
-        branch = find_branch(actor, branch_name)
-        lineage = branch.lineage(resolve_point(branch, at))
+        branch, seq = open_point(actor, branch_name, at)
+        lineage = branch.lineage(seq)
         links = list(FactLink.objects.in_lineage(lineage).filter(from_id=fact.uid).newest(LINKS))
         links += FactLink.objects.in_lineage(lineage).filter(to_id=fact.uid).newest(LINKS)
         ends = {end for link in links for end in (link.from_id, link.to_id)} | {fact.parent_id}
@@ -113,9 +103,7 @@ class EvidenceEngine:
 
         Raises as ``load_evidence`` does.
         """
-        actor.require_scope("read", branch_name)
-        branch = find_branch(actor, branch_name)
-        point = resolve_point(branch, at)
+        branch, point = open_point(actor, branch_name, at)
         shown = Fact.objects.on(branch, point).filter(uid__in={link.from_id for link in links}).fetch_all()
         return {fact.uid: fact.essence for fact in shown} | describe_targets(branch.lineage(point), links)
 
@@ -126,9 +114,8 @@ class EvidenceEngine:
 
         Raises as ``load_evidence`` does.
         """
-        actor.require_scope("read", branch_name)
-        branch = find_branch(actor, branch_name)
-        lineage = branch.lineage(resolve_point(branch, at))
+        branch, seq = open_point(actor, branch_name, at)
+        lineage = branch.lineage(seq)
         slot = vector_slot(actor.project_id, fact.embedding_model, fact.content_hash)
         vector = Vector.objects.filter(slot=slot).values_list("data", flat=True).first()
         if vector is None:

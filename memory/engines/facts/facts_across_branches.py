@@ -140,12 +140,12 @@ class ProposalEngine:
             cursor=cursor,
             of=rows,
         )
-        shown = facts_on({(row.branch, row.uid) for row in page.results}, _project_id(actor))
-        facts = [
-            fact
-            for row in page.results
-            if (fact := _shown_on(row.branch, shown.get((row.branch_id, row.uid))))
-        ]
+        shown = facts_on({(row.branch, row.uid) for row in page.results}, actor.project_id)
+        facts = []
+        for row in page.results:
+            if fact := shown.get((row.branch_id, row.uid)):
+                fact.branch = row.branch
+                facts.append(fact)
         return Page(facts, page.next, page.previous)
 
     def count_proposals(self, *, actor: Actor, maximum: int) -> int:
@@ -154,17 +154,7 @@ class ProposalEngine:
         return filter_allowed_branches(filter_waiting(actor), actor)[:maximum].count()
 
 
-def _project_id(actor: Actor) -> UUID:
-    return actor.project_id
-
-
 def filter_waiting(actor: Actor) -> QuerySet[Fact]:
     branches = Branch.objects.filter(project=actor.project_id, archived_at=None)
     proposals = Fact._base_manager.filter(IndexCondition(PROPOSED_INDEX), seq_to=OPEN, deleted=False)
     return proposals.filter(branch__in=branches)
-
-
-def _shown_on(branch: Branch, fact: Fact | None) -> Fact | None:
-    if fact is not None:
-        fact.branch = branch
-    return fact

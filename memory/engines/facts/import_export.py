@@ -30,7 +30,6 @@ from memory.engines.facts.import_lines import (
 from memory.engines.facts.known_texts import ByRepository, TextKey
 from memory.engines.facts.verdicts import NewVerdict, record_verdicts
 from memory.engines.support import validation as c
-from memory.engines.support.batches import batched
 from memory.engines.support.pagination import PAGE_BYTES
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.erased import as_uuid, split_erased
@@ -164,9 +163,8 @@ class FactImport:
         requested = {
             name for line in lines for name in (*line.names, *list_link_ends(line)) if name not in self.ids
         }
-        for batch in batched(sorted(requested), PAGE_SIZE):
-            for fact in view.visible_rows(Fact).filter(uid__in=batch).fetch_all():
-                self.ids[fact.uid] = fact.uid
+        shown = view.visible_rows(Fact).select_by_key(("uid",), "uid", sorted(requested))
+        self.ids |= {uid: uid for (uid,) in shown}
 
     def _with_parents(self, lines: list[Line], broken: list[Outcome]) -> list[Line]:
         """Drop lines whose parent is neither stored nor in this batch, and their children."""
@@ -206,9 +204,8 @@ class FactImport:
         for known in self.batch.find_existing(view).list_facts():
             existing.add_value((known.norm_hash, "current"), known.repository, known.uid)
         others = sorted({key[0] for line in lines if (key := get_text_key(line)) and not line.current})
-        for batch in batched(others, PAGE_SIZE):
-            for fact in view.visible_rows(Fact).filter(norm_hash__in=batch).fetch_all():
-                existing.add_value((fact.norm_hash, str(fact.status)), fact.repository, fact.uid)
+        for fact in view.visible_rows(Fact).fetch_by_key("norm_hash", others):
+            existing.add_value((fact.norm_hash, str(fact.status)), fact.repository, fact.uid)
         return existing
 
     # ---- writing -------------------------------------------------------------------------------
@@ -238,11 +235,7 @@ class FactImport:
         write does.
         """
         known = {line.uid: line for line in lines if line.current and line.uid not in new}
-        stored = [
-            fact
-            for batch in batched(list(known), PAGE_SIZE)
-            for fact in commit.visible_rows(Fact).filter(uid__in=batch).fetch_all()
-        ]
+        stored = commit.visible_rows(Fact).fetch_by_key("uid", known)
         stored = [self.batch.activate_proposal(commit, f) if was_proposed(f, active) else f for f in stored]
         existing = [fact for fact in stored if fact.norm_hash == known[fact.uid].row.norm_hash]
         self.batch.rows = [known[fact.uid].row for fact in existing]
@@ -261,9 +254,9 @@ class FactImport:
             row = FactLink(from_id=link.from_uid, **fields)
             if row.from_id != target:
                 edges.setdefault(edge_key(row), row)
-        for batch in batched(sorted({row.from_id for row in edges.values()}), PAGE_SIZE):
-            for stored in commit.visible_rows(FactLink).filter(from_id__in=batch).fetch_all():
-                edges.pop(edge_key(stored), None)
+        from_ids = sorted({row.from_id for row in edges.values()})
+        for stored in commit.visible_rows(FactLink).fetch_by_key("from_id", from_ids):
+            edges.pop(edge_key(stored), None)
         commit.add_rows(list(edges.values()))
         self.open_links = waiting
 
@@ -298,8 +291,7 @@ def _with_links(facts: Sequence[Fact], rows: Any, lineage: Lineage) -> Iterator[
     links: dict[UUID, list[FactLink]] = {fact.uid: [] for fact in facts}
     found = FactLink.objects.in_lineage(lineage).filter(from_id__in=list(links)).fetch_all()
     ends = {link.to_id for link in found} | {fact.parent_id for fact in facts if fact.parent_id}
-    batches = batched(sorted(ends), PAGE_SIZE)
-    shown = {fact.uid for batch in batches for fact in rows.filter(uid__in=batch).fetch_all()}
+    shown = {uid for (uid,) in rows.select_by_key(("uid",), "uid", sorted(ends))}
     for link in sorted(found, key=lambda link: link.uid):
         if link.to_type == FactLink.Target.FACT and link.to_id in shown:
             links[link.from_id].append(link)

@@ -15,9 +15,9 @@ from memory.engines.facts.rules import check_interval
 from memory.engines.fields.base import Use
 from memory.engines.fields.links import LINK, NewLink
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate_versions, point_in_list
+from memory.engines.support.pagination import Page, paginate_versions
 from memory.engines.versions.commits import CommitWriter, open_commit
-from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.lookup import MAIN, open_point
 from memory.engines.versions.policies import Write
 from memory.exceptions import Exists, IllegalTransition, Invalid, NotFound
 from memory.models import Branch, BranchedModel, Fact, FactLink
@@ -73,9 +73,7 @@ class LinkEngine:
         cursor: str = "",
     ) -> Page[FactLink]:
         """List the links from and to a fact, newest first. Raises NotFound for the fact."""
-        actor.require_scope("read", branch_name)
-        branch = find_branch(actor, branch_name)
-        seq = resolve_point(branch, point_in_list(branch, cursor, at))
+        branch, seq = open_point(actor, branch_name, at, cursor)
         if not Fact.objects.on(branch, seq).filter(uid=fact_id).fetch_all():
             raise NotFound()
         links = FactLink.objects.on(branch, seq).filter(Q(from_id=fact_id) | Q(to_id=fact_id))
@@ -88,9 +86,7 @@ class LinkEngine:
         """Return the visible facts derived from the given observations or messages, by source: from the
         newest 100 links in all. Raises BranchNotFound, Invalid, scope and branch refusals.
         """
-        actor.require_scope("read", branch_name)
-        branch = find_branch(actor, branch_name)
-        seq = resolve_point(branch, at)
+        branch, seq = open_point(actor, branch_name, at)
         links = FactLink.objects.on(branch, seq).filter(to_id__in=list(source_ids)).newest(MAX_LINKS)
         requested = [link.from_id for link in links]
         rows = Fact.objects.on(branch, seq).filter(uid__in=requested).fetch_all()

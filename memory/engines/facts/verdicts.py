@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext_noop as _
 
-from memory.engines.facts.assessment import BATCH_SIZE, load_own_verdicts
+from memory.engines.facts.assessment import load_own_verdicts
 from memory.engines.versions.commits import CommitWriter
 from memory.exceptions import IllegalTransition
 from memory.models import Fact, FactAssessment
@@ -53,10 +53,7 @@ def record_verdict(commit: CommitWriter, facts: Sequence[Fact], status: str, rea
 
 def record_verdicts(commit: CommitWriter, verdicts: Sequence[NewVerdict]) -> list[NewVerdict]:
     """Store each verdict that says more than the one that is there; return those."""
-    known: dict = {}
-    for start in range(0, len(verdicts), BATCH_SIZE):
-        uids = [one.fact.uid for one in verdicts[start : start + BATCH_SIZE]]
-        known |= load_own_verdicts(uids, commit.lineage)
+    known = load_own_verdicts([one.fact.uid for one in verdicts], commit.lineage)
     news = [one for one in verdicts if says_more(known.get(one.fact.uid), one)]
     contents = {
         one.fact.uid: {

@@ -3,15 +3,8 @@
 from datetime import datetime
 from typing import Any, TypedDict
 
+from memory.engines.fields import common
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
-from memory.engines.fields.common import (
-    METADATA_OPTION,
-    STATED,
-    answered_branch,
-    answered_id,
-    answered_time,
-    origin_fields,
-)
 from memory.engines.fields.filters import any_of, learned_in, one_of, recorded
 from memory.engines.fields.types import (
     Choice,
@@ -37,8 +30,8 @@ CUT = "At most 2,000 characters; what was longer ends in a mark."
 
 OBSERVATION = Noun(
     "observation",
-    answered_id(TOOL),
-    answered_branch(),
+    common.answered_id(TOOL),
+    common.answered_branch(),
     Field(
         "observation_type",
         Choice(Observation.Type.choices),
@@ -80,10 +73,10 @@ OBSERVATION = Noun(
     Field(
         "message_id", Identifier(), use=CREATE, null=True, answer_help="The message that holds the full text."
     ),
-    Field("metadata", JSONObject(), use=OFFERED, option=METADATA_OPTION),
+    Field("metadata", JSONObject(), use=OFFERED, option=common.METADATA_OPTION),
     Field("embed", Flag(), "Not for plain tool calls, by default.", Use.CREATE),
-    *origin_fields(session_id=TOOL, agent_id=TOOL),
-    answered_time("created_at", TOOL),
+    *common.origin_fields(session_id=TOOL, agent_id=TOOL),
+    common.answered_time("created_at", TOOL),
 )
 OBSERVATION_FILTERS = OBSERVATION.filtered_by(
     any_of(
@@ -135,8 +128,8 @@ def _name_field(name: str, help: str = "", **traits: Any) -> Field:
 
 RELATION = Noun(
     "relation",
-    answered_id(TOOL),
-    answered_branch(),
+    common.answered_id(TOOL),
+    common.answered_branch(),
     Field("version", Whole(), use=READ),
     _name_field("source_entity"),
     _name_field("relation_type", "type is understood too.", alias="type"),
@@ -167,9 +160,9 @@ RELATION = Noun(
         answer_help="null while it is open.",
         option=Option("until when"),
     ),
-    *origin_fields(),
-    answered_time("created_at"),
-    answered_time("updated_at"),
+    *common.origin_fields(),
+    common.answered_time("created_at"),
+    common.answered_time("updated_at"),
 )
 RELATION_FILTERS = RELATION.filtered_by(
     one_of("source", Reference(200), "Relations from this entity.", option=Option("from this one")),
@@ -198,7 +191,7 @@ class SessionFields(TypedDict, total=False):
     summary: str
 
 
-_SESSION, _TASK, _AGENT = STATED
+_SESSION, _TASK, _AGENT = common.STATED
 MESSAGE_LIMIT = Field(
     "message_limit", Whole(1, 100), "Messages.", option=Option("default 50", "--messages", "N")
 )
@@ -230,9 +223,9 @@ SESSION = Noun(
     _TASK.with_traits(use=OFFERED, option=Option("the task that it is for", "--task")),
     _AGENT.with_traits(use=OFFERED | TOOL, option=Option("the agent that works in it", "--agent")),
     Field("summary", LongText(64 * 1024), use=READ | Use.UPDATE, option=Option("what came of it")),
-    answered_time("started_at", TOOL),
-    answered_time("active_at", null=True, answer_help="When it was last heard of."),
-    answered_time("ended_at", TOOL, null=True),
+    common.answered_time("started_at", TOOL),
+    common.answered_time("active_at", null=True, answer_help="When it was last heard of."),
+    common.answered_time("ended_at", TOOL, null=True),
 )
 SESSION_ENDING = (
     SESSION["status"],

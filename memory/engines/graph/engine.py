@@ -21,16 +21,10 @@ from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.fields.types import Reference, Whole
 from memory.engines.graph.entities import find_names
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import (
-    PAGE_BYTES,
-    Page,
-    check_limit,
-    paginate_versions,
-    point_in_list,
-)
+from memory.engines.support.pagination import PAGE_BYTES, Page, check_limit, paginate_versions
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.erased import erased_uids
-from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.lookup import MAIN, open_point
 from memory.engines.versions.policies import Write
 from memory.exceptions import IllegalTransition, Invalid, NotFound
 from memory.models import Relation
@@ -141,9 +135,8 @@ class RelationEngine:
         self, *, relation_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None
     ) -> Relation:
         """Return a relation of a branch. Raises NotFound."""
-        actor.require_scope("read", branch_name)
-        branch = find_branch(actor, branch_name)
-        for row in Relation.objects.on(branch, resolve_point(branch, at)).filter(uid=relation_id).fetch_all():
+        branch, seq = open_point(actor, branch_name, at)
+        for row in Relation.objects.on(branch, seq).filter(uid=relation_id).fetch_all():
             return row
         raise NotFound()
 
@@ -162,9 +155,7 @@ class RelationEngine:
         ordering: str = "",
     ) -> Page[Relation]:
         """List relations in the order of their ids; ``open_only`` leaves out closed ones."""
-        actor.require_scope("read", branch_name)
-        branch = find_branch(actor, branch_name)
-        seq = resolve_point(branch, point_in_list(branch, cursor, at))
+        branch, seq = open_point(actor, branch_name, at, cursor)
         rows = Relation.objects.on(branch, seq)
         for column, name in (("source_key", source), ("target_key", target), ("type_key", relation_type)):
             if name:
@@ -182,8 +173,7 @@ class RelationEngine:
         """
         actor.require_scope("read", branch_name)
         key = name_key(clean_name("entity", part))
-        branch = find_branch(actor, branch_name)
-        rows = Relation.objects.in_lineage(branch.lineage(resolve_point(branch, at)))
+        rows = Relation.objects.on(*open_point(actor, branch_name, at))
         return find_names(rows, key, check_limit(limit))
 
     def graph_query(
@@ -207,8 +197,8 @@ class RelationEngine:
         name = clean_name("entity", entity)
         if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= MAX_DEPTH:
             raise Invalid("depth must be a whole number from 1 to {most}.", most=MAX_DEPTH, field="depth")
-        branch = find_branch(actor, branch_name)
-        lineage = branch.lineage(resolve_point(branch, at))
+        branch, seq = open_point(actor, branch_name, at)
+        lineage = branch.lineage(seq)
         rows = Relation.objects.in_lineage(lineage) if with_ended else true_edges(lineage, at)
         if relation_type:
             rows = rows.filter(type_key=name_key(clean_name("relation_type", relation_type)))

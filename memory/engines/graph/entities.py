@@ -13,7 +13,6 @@ WORDS = 400  # words of a text that are read
 MAX_NAME_WORDS = 6  # words in a name
 LAST_SIGN = "\U0010ffff"  # behind every other one in the order of names
 SIGNS = 8  # characters of a name in a script without spaces
-BATCH_SIZE = 500
 WORD = re.compile(r"\w+")
 PIECE = re.compile(r"\S+")
 OPENING = """([{<"'`«“"""
@@ -26,11 +25,8 @@ def entities_in(text: str, edges: VersionedQuerySet[Relation]) -> dict[str, str]
     """Return the known entities that a text names: spelling by key, in the order of the text."""
     requested = list(dict.fromkeys(possible_names(normalise_text(text[:MAX_READ_LENGTH]))))
     found: dict[str, str] = {}
-    for start in range(0, len(requested), BATCH_SIZE):
-        batch = requested[start : start + BATCH_SIZE]
-        for column, spelling in COLUMNS:
-            known = edges.filter(**{f"{column}__in": batch}).gather_values(column, spelling)
-            found |= dict(known)
+    for column, spelling in COLUMNS:
+        found |= dict(edges.select_by_key((column, spelling), column, requested))
     order = {key: index for index, key in enumerate(requested)}
     return dict(sorted(found.items(), key=lambda pair: order[pair[0]]))
 

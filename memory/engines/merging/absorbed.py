@@ -10,18 +10,17 @@ from uuid import UUID
 from django.db.models import Q
 
 from memory.db.querysets import Lineage
+from memory.db.raw_select import fetch_instances
 from memory.engines.facts.known_texts import KnownTexts
 from memory.engines.facts.links import CURRENT
 from memory.engines.merging.changes import load_nearest
 from memory.engines.merging.owners import load_confirmations
 from memory.engines.merging.plan import FullPlan, PlanItem
 from memory.engines.merging.writes import build_version
-from memory.engines.support.batches import batched
 from memory.engines.versions.graph import Point
 from memory.engines.versions.repositories import name_repositories
 from memory.models import Fact
 
-BATCH_SIZE = 500
 MAX_STEPS = 16  # a fact that stands for another one may have been absorbed in turn
 
 
@@ -120,9 +119,9 @@ def _select_absorbed(lineage: Lineage, tombstones: Iterable[Fact]) -> list[Fact]
 
 def _load_deletions(lineage: Lineage, rows: Iterable[Fact]) -> Iterator[Fact]:
     """Yield the deletions of facts, each as the lineage has it where it has it."""
-    for batch in batched([row.uid for row in rows if row.prev_vid is not None], BATCH_SIZE):
-        deletions = Fact._base_manager.filter(uid__in=batch, deleted=True)
-        yield from sorted(deletions, key=lambda row: _is_within(lineage, row))
+    uids = [row.uid for row in rows if row.prev_vid is not None]
+    deletions = fetch_instances(Fact._base_manager.filter(deleted=True), "uid", uids)
+    yield from sorted(deletions, key=lambda row: _is_within(lineage, row))
 
 
 def _is_within(lineage: Lineage, row: Fact) -> bool:
@@ -146,11 +145,10 @@ def _load_known(plan: FullPlan, point: Point, rows: list[Fact], settled: Mapping
     return known
 
 
-def _load_current(plan: FullPlan, point: Point, at: datetime, hashes: Iterable[str]) -> Iterator[Fact]:
+def _load_current(plan: FullPlan, point: Point, at: datetime, hashes: Iterable[str]) -> list[Fact]:
     facts = Fact.objects.in_lineage(_cut_lineage(plan.points.target_lineage, point))
     facts = facts.filter(~Q(expires_at__lte=at), status__in=CURRENT)
-    for batch in batched(sorted(hashes), BATCH_SIZE):
-        yield from facts.filter(norm_hash__in=batch).fetch_all()
+    return facts.fetch_by_key("norm_hash", sorted(hashes))
 
 
 def _is_current(row: Fact, at: datetime) -> bool:

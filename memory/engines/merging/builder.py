@@ -10,19 +10,12 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from memory.db.raw_select import select_by_key
 from memory.engines.facts.assessment import list_sources, searchable_rows
 from memory.engines.facts.rules import clean_update, compute_essence
+from memory.engines.merging import matching, strategies
 from memory.engines.merging.absorbed import add_stand_ins, find_stand_ins
 from memory.engines.merging.changes import find_undone_merges, list_changes, load_nearest, load_reverts
-from memory.engines.merging.matching import (
-    draft_row,
-    fork_tails,
-    keep_last_copies,
-    list_edge_models,
-    load_edges,
-    match_edges,
-    match_equal_texts,
-)
 from memory.engines.merging.owners import (
     copy_verdicts,
     fit_verdicts,
@@ -50,20 +43,6 @@ from memory.engines.merging.plan import (
     MergePoints,
     PlanItem,
 )
-from memory.engines.merging.strategies import (
-    AUTO,
-    CHERRY_PICK,
-    FAST_FORWARD,
-    OURS,
-    SQUASH,
-    THEIRS,
-    apply_decisions,
-    count_own_commits,
-    decide_all,
-    name_left_halves,
-    pick_items,
-)
-from memory.engines.support.batches import batched
 from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.graph import VersionGraph
 from memory.engines.versions.repositories import find_repositories
@@ -71,7 +50,6 @@ from memory.models import OPEN, BranchedModel, Confirmation, Fact, FactLink
 
 LINE_MARK = "- "
 SHARED = ("visibility", "valid_from", "valid_until", "expires_at")  # of all parts of a squashed fact
-BATCH_SIZE = 500
 
 
 def build_plan(
@@ -93,12 +71,12 @@ def build_plan(
 
 def draft_plan(points: MergePoints, compared: Compared | None = None) -> FullPlan:
     """Return what the source changed and what conflicts, whatever the strategy and the decisions are."""
-    plan = FullPlan(points, AUTO, list_changes(points))
+    plan = FullPlan(points, strategies.AUTO, list_changes(points))
     reject_erased(plan)
     plan.compared = compared = compared or compare_items(points, plan.items)
     keep_extended(plan)
-    keep_last_copies(plan)
-    plan.stand_ins = match_equal_texts(plan) | find_stand_ins(plan)
+    matching.keep_last_copies(plan)
+    plan.stand_ins = matching.match_equal_texts(plan) | find_stand_ins(plan)
     mark_similar(plan, compared)
     ask_about_withdrawn(plan)
     reject_orphans(plan)
@@ -111,19 +89,19 @@ def finish_plan(
     """Return the plan that a strategy and decisions make of a draft, which stays as it is."""
     plan = replace(draft, strategy=strategy, items=[copy(item) for item in draft.items])
     plan.written, plan.moved_verdicts, plan.arrivals = [], [], None
-    plan.picked = frozenset(ids) if strategy == CHERRY_PICK else None
-    plan.own_commits = count_own_commits(plan.points) if strategy == FAST_FORWARD else 0
+    plan.picked = frozenset(ids) if strategy == strategies.CHERRY_PICK else None
+    plan.own_commits = strategies.count_own_commits(plan.points) if strategy == strategies.FAST_FORWARD else 0
     apply_strategy(plan, ids, decisions)
     add_stand_ins(plan)
-    match_edges(plan)
+    matching.match_edges(plan)
     reject_taken_places(plan)
     settle_parts(plan)
-    fork_tails(plan)
+    matching.fork_tails(plan)
     move_verdicts(plan)
     fit_verdicts(plan)
     copy_verdicts(plan)
     plan.confirmations = list_missing_confirmations(plan)
-    name_left_halves(plan)
+    strategies.name_left_halves(plan)
     return plan
 
 
@@ -136,12 +114,12 @@ def reject_erased(plan: FullPlan) -> None:
 
 
 def apply_strategy(plan: FullPlan, ids: Sequence[UUID], decisions: Sequence[Decision]) -> None:
-    if plan.strategy == CHERRY_PICK:
-        pick_items(plan, ids)
-    apply_decisions(plan, decisions)
-    if plan.strategy in (OURS, THEIRS):
-        decide_all(plan, TARGET if plan.strategy == OURS else SOURCE)
-    if plan.strategy == SQUASH:
+    if plan.strategy == strategies.CHERRY_PICK:
+        strategies.pick_items(plan, ids)
+    strategies.apply_decisions(plan, decisions)
+    if plan.strategy in (strategies.OURS, strategies.THEIRS):
+        strategies.decide_all(plan, TARGET if plan.strategy == strategies.OURS else SOURCE)
+    if plan.strategy == strategies.SQUASH:
         squash_facts(plan)
 
 
@@ -153,7 +131,7 @@ def reject_taken_places(plan: FullPlan) -> None:
 
     A conflict about such an edge is undecided again: nobody shall believe that its decision was carried out.
     """
-    for model in list_edge_models():
+    for model in matching.list_edge_models():
         # An edge that is rejected keeps a place that another one may have counted on.
         while taken := _find_taken(plan, model):
             for item in taken:
@@ -166,13 +144,15 @@ def reject_taken_places(plan: FullPlan) -> None:
 def _find_taken(plan: FullPlan, model: type[BranchedModel]) -> list[PlanItem]:
     items = [item for item in plan.of_model(model) if item.arrives]
     owners = _find_owners(plan, model, items) if items else {}
-    return [item for item in items if owners.setdefault(draft_row(item).identity(), item.uid) != item.uid]
+    return [
+        item for item in items if owners.setdefault(matching.draft_row(item).identity(), item.uid) != item.uid
+    ]
 
 
 def _find_owners(plan: FullPlan, model: type[BranchedModel], items: Sequence[PlanItem]) -> dict[str, UUID]:
     """Return which edge of the target keeps each place after the merge."""
     leaving = {item.uid for item in plan.of_model(model) if _leaves(item)}
-    rows: dict[str, Any] = load_edges(plan, model, [draft_row(item) for item in items])
+    rows: dict[str, Any] = matching.load_edges(plan, model, [matching.draft_row(item) for item in items])
     return {identity: row.uid for identity, row in rows.items() if row.uid not in leaving}
 
 
@@ -181,7 +161,7 @@ def _leaves(item: PlanItem) -> bool:
     if item.ours is None or item.outcome == REJECTED or item.is_open:
         return False
     removed = item.removes or (item.merged is None and item.theirs.deleted)
-    return bool(removed or draft_row(item).identity() != item.ours.identity())
+    return bool(removed or matching.draft_row(item).identity() != item.ours.identity())
 
 
 # ---- squash ------------------------------------------------------------------------------------------
@@ -201,10 +181,8 @@ def squash_facts(plan: FullPlan) -> None:
 
 def group_items(points: MergePoints, items: Sequence[PlanItem]) -> list[list[PlanItem]]:
     """Return the items that a search of the source finds, by who may read them, where and when they hold."""
-    lineage, found = points.source.lineage(points.source_seq), set[UUID]()
-    for batch in batched([item.uid for item in items], BATCH_SIZE):
-        rows = searchable_rows(lineage, timezone.now()).filter(uid__in=batch).fetch_all()
-        found |= {row.uid for row in rows}
+    rows = searchable_rows(points.source.lineage(points.source_seq), timezone.now())
+    found = {uid for (uid,) in rows.select_by_key(("uid",), "uid", [item.uid for item in items])}
     shown = [item for item in items if item.uid in found]
     repositories = find_repositories(points.project_id, [item.theirs for item in shown])
     groups: dict[tuple, list[PlanItem]] = {}
@@ -306,10 +284,9 @@ def find_withdrawn(plan: FullPlan) -> Iterator[Withdrawal]:
 
 def _load_closed(plan: FullPlan, uids: Iterable[UUID]) -> Iterator[Withdrawal]:
     for branch, limit in plan.points.target_lineage:
-        for batch in batched(sorted(uids), BATCH_SIZE):
-            rows = Confirmation.objects.filter(branch_id=branch, uid__in=batch, seq_to__lte=limit)
-            closed = rows.exclude(seq_to=OPEN).values_list("uid", "source", "branch_id", "seq_to")
-            yield from (Withdrawal(*values) for values in closed)
+        closed = Confirmation.objects.filter(branch_id=branch, seq_to__lte=limit).exclude(seq_to=OPEN)
+        rows = select_by_key(closed, ("uid", "source", "branch_id", "seq_to"), "uid", sorted(uids))
+        yield from (Withdrawal(*values) for values in rows)
 
 
 def is_settled(one: Withdrawal, ours: Any, theirs: Any, graph: VersionGraph) -> bool:

@@ -6,26 +6,13 @@ from uuid import UUID
 
 from memory.db.querysets import Lineage
 from memory.db.raw_select import fetch_instances
+from memory.engines.merging import plan
 from memory.engines.merging.agreed import History
 from memory.engines.merging.contents import describe_agreed, merge_versions
 from memory.engines.merging.fields import CONFLICT as FIELD_CONFLICT
 from memory.engines.merging.fields import DELETED as DELETED_FIELD
 from memory.engines.merging.fields import get_rules
-from memory.engines.merging.plan import (
-    APPLIED,
-    CHANGED,
-    COMBINED,
-    CONFLICT,
-    DELETED,
-    EDITED,
-    IDENTICAL,
-    NEW,
-    REMOVED,
-    REVERTED,
-    SAME,
-    MergePoints,
-    PlanItem,
-)
+from memory.engines.merging.plan import MergePoints, PlanItem
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import MERGE, REVERT
 from memory.engines.versions.graph import Pasts, Point, VersionGraph
@@ -75,10 +62,7 @@ def is_touched(model: type[BranchedModel], points: MergePoints, uid: UUID) -> bo
 
 def load_nearest(model: type[BranchedModel], lineage: Lineage, uids: Sequence[UUID]) -> Rows:
     """Return the version of each memory that a lineage has, tombstones included."""
-    found: Rows = {}
-    for batch in batched(uids, BATCH_SIZE):
-        found |= nearest_versions(lineage, model, batch)
-    return found
+    return nearest_versions(lineage, model, uids)
 
 
 def _follows(row: BranchedModel, other: BranchedModel) -> bool:
@@ -88,13 +72,13 @@ def _follows(row: BranchedModel, other: BranchedModel) -> bool:
 
 def _describe_new(model: type[BranchedModel], row: BranchedModel) -> PlanItem | None:
     """Return the item of a memory that the target never had; none for one that was removed again."""
-    return None if row.deleted else PlanItem(model, row.uid, APPLIED, NEW, theirs=row)
+    return None if row.deleted else PlanItem(model, row.uid, plan.APPLIED, plan.NEW, theirs=row)
 
 
 def _describe_change(model: type[BranchedModel], ours: Any, theirs: Any) -> PlanItem:
     """Return the item of a version that was made from the target's."""
-    reason = REMOVED if theirs.deleted else NEW if ours.deleted else CHANGED
-    return PlanItem(model, theirs.uid, APPLIED, reason, ours=ours, theirs=theirs, base=ours)
+    reason = plan.REMOVED if theirs.deleted else plan.NEW if ours.deleted else plan.CHANGED
+    return PlanItem(model, theirs.uid, plan.APPLIED, reason, ours=ours, theirs=theirs, base=ours)
 
 
 # ---- versions of which neither follows the other directly ----------------------------------------------
@@ -119,7 +103,7 @@ def compare_parted(model: type[BranchedModel], pairs: Pairs, pasts: Mapping[UUID
     items, settle = [], SETTLEMENTS.get(model.KIND.name, settle_parted)
     for uid, history in load_histories(model, pairs, pasts).items():
         base = find_base(history, *pairs[uid])
-        items.append(PlanItem(model, uid, CONFLICT, EDITED, *pairs[uid], base=base))
+        items.append(PlanItem(model, uid, plan.CONFLICT, plan.EDITED, *pairs[uid], base=base))
         settle(items[-1], history)
     return items
 
@@ -134,7 +118,7 @@ def find_base(history: History, ours: Any, theirs: Any) -> Any:
 def settle_parted(item: PlanItem, history: History) -> None:
     """Settle what becomes of two versions that were changed independently."""
     if item.ours.deleted and item.theirs.deleted:
-        item.outcome, item.reason, item.removes = IDENTICAL, SAME, True
+        item.outcome, item.reason, item.removes = plan.IDENTICAL, plan.SAME, True
         item.merged = item.ours.content_values()
     elif item.removed:
         _merge_deletion(item, history)
@@ -146,16 +130,20 @@ def _merge_deletion(item: PlanItem, history: History) -> None:
     """Settle whether a memory is there that one side has deleted; its content is that of the other one."""
     ours, theirs = item.ours, item.theirs
     if history.list_reverted(ours.vid, theirs.vid):
-        item.reason = REVERTED
+        item.reason = plan.REVERTED
         return
     is_deleted = history.merge_field(ours.vid, theirs.vid, DELETED_FIELD).value
     if is_deleted is FIELD_CONFLICT:
-        item.reason = DELETED
+        item.reason = plan.DELETED
     elif is_deleted == ours.deleted:
-        item.outcome, item.reason, item.removes = IDENTICAL, SAME, ours.deleted
+        item.outcome, item.reason, item.removes = plan.IDENTICAL, plan.SAME, ours.deleted
         item.merged = ours.content_values()
     else:
-        item.outcome, item.reason, item.removes = APPLIED, REMOVED if is_deleted else NEW, theirs.deleted
+        item.outcome, item.reason, item.removes = (
+            plan.APPLIED,
+            plan.REMOVED if is_deleted else plan.NEW,
+            theirs.deleted,
+        )
         item.merged = theirs.content_values()
 
 
@@ -166,10 +154,10 @@ def _merge_content(item: PlanItem, history: History) -> None:
         item.agreed = describe_agreed(item.base, merged.agreed, history.rules)
         item.agreed_vids = merged.agreed_vids if item.agreed else frozenset()
     if merged.is_reverted:
-        item.reason = REVERTED
+        item.reason = plan.REVERTED
     elif not merged.conflicts:
         same = merged.content == item.ours.content_values()
-        item.outcome, item.reason = (IDENTICAL, SAME) if same else (APPLIED, COMBINED)
+        item.outcome, item.reason = (plan.IDENTICAL, plan.SAME) if same else (plan.APPLIED, plan.COMBINED)
 
 
 # ---- verdicts ------------------------------------------------------------------------------------------
@@ -183,11 +171,11 @@ def settle_verdicts(item: PlanItem, history: History) -> None:
     kept = choose_verdict(item.ours, item.theirs)
     item.merged, item.removes = kept.content_values(), kept.deleted
     if kept is item.ours:
-        item.outcome, item.reason = IDENTICAL, SAME
+        item.outcome, item.reason = plan.IDENTICAL, plan.SAME
     elif history.list_reverted(item.ours.vid, item.theirs.vid):
-        item.reason = REVERTED
+        item.reason = plan.REVERTED
     else:
-        item.outcome, item.reason = APPLIED, COMBINED
+        item.outcome, item.reason = plan.APPLIED, plan.COMBINED
 
 
 def choose_verdict(ours: Any, theirs: Any) -> Any:

@@ -15,15 +15,7 @@ from memory.engines.facts.assessment import Verdict, load_verdicts
 from memory.engines.facts.rules import is_same
 from memory.engines.fields.base import NOUNS
 from memory.engines.merging.changes import RANK
-from memory.engines.merging.plan import (
-    BOTH,
-    CONFLICT,
-    EDIT,
-    SIMILAR,
-    SQUASHED,
-    FullPlan,
-    PlanItem,
-)
+from memory.engines.merging.plan import BOTH, CONFLICT, EDIT, SIMILAR, SQUASHED, FullPlan, PlanItem
 from memory.engines.merging.strategies import MergeOptions
 from memory.engines.versions.kinds import compared_fields
 from memory.engines.versions.policies import Policy

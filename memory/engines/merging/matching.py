@@ -120,9 +120,7 @@ def _load_equal_texts(plan: FullPlan, items: Sequence[PlanItem]) -> KnownTexts:
     """Return the target's current facts with these texts which the source neither shows nor changes."""
     facts = Fact.objects.in_lineage(plan.points.target_lineage).filter(~Q(expires_at__lte=timezone.now()))
     hashes = {item.theirs.norm_hash for item in items}
-    found: list[Fact] = []
-    for batch in batched(sorted(hashes), BATCH_SIZE):
-        found += facts.filter(norm_hash__in=batch, status__in=CURRENT).fetch_all()
+    found = facts.filter(status__in=CURRENT).fetch_by_key("norm_hash", sorted(hashes))
     shared = {item.uid for item in plan.of_model(Fact)} | _shown_on_source(plan, [row.uid for row in found])
     known = KnownTexts(plan.points.target.head_at)
     name_repositories([item.theirs for item in items], plan.points.project_id)
@@ -133,11 +131,8 @@ def _load_equal_texts(plan: FullPlan, items: Sequence[PlanItem]) -> KnownTexts:
 
 
 def _shown_on_source(plan: FullPlan, uids: Sequence[UUID]) -> set[UUID]:
-    found: set[UUID] = set()
     facts = Fact.objects.in_lineage(plan.points.source_lineage)
-    for batch in batched(uids, BATCH_SIZE):
-        found |= {uid for (uid,) in facts.filter(uid__in=batch).gather_values("uid")}
-    return found
+    return {uid for (uid,) in facts.select_by_key(("uid",), "uid", uids)}
 
 
 def take_over(item: PlanItem, other: Any) -> dict[str, Any]:
@@ -225,12 +220,9 @@ def _joins_itself(row: Any) -> bool:
 def load_edges(plan: FullPlan, model: type[BranchedModel], drafts: Sequence[Any]) -> dict[str, Any]:
     """Return the edges that the target shows in the places of these, by identity."""
     first, identities = model.KIND.identity[0], {row.identity() for row in drafts}
-    rows = model.objects.in_lineage(plan.points.target_lineage)
-    found: dict[str, Any] = {}
-    for batch in batched(sorted({getattr(row, first) for row in drafts}), BATCH_SIZE):
-        shown = rows.filter(**{f"{first}__in": batch}).fetch_all()
-        found |= {row.identity(): row for row in shown if row.identity() in identities}
-    return found
+    rows: Any = model.objects.in_lineage(plan.points.target_lineage)
+    shown = rows.fetch_by_key(first, sorted({getattr(row, first) for row in drafts}))
+    return {row.identity(): row for row in shown if row.identity() in identities}
 
 
 # ---- numbered parts ------------------------------------------------------------------------------------

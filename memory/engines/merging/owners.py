@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from memory.db.expressions import ActiveOnLineage
+from memory.db.raw_select import select_by_key
 from memory.engines.facts.assessment import list_sources
 from memory.engines.facts.batch import get_source
 from memory.engines.merging.changes import load_nearest
@@ -82,12 +83,11 @@ def _list_confirmed(points: MergePoints, uids: set[UUID]) -> Iterator[UUID]:
     """Yield the facts that were confirmed on the target since the common ancestor, as the source was not."""
     known = list_sources(uids, points.source_lineage)
     for branch, after, until in points.reversed().list_ranges():
-        for batch in batched(sorted(uids), BATCH_SIZE):
-            rows = Confirmation.objects.filter(
-                ActiveOnLineage(points.target_lineage), branch_id=branch, seq__gt=after, seq__lte=until
-            )
-            pairs = rows.filter(uid__in=batch).values_list("uid", "source")
-            yield from (uid for uid, source in pairs if (uid, source) not in known)
+        rows = Confirmation.objects.filter(
+            ActiveOnLineage(points.target_lineage), branch_id=branch, seq__gt=after, seq__lte=until
+        )
+        pairs = select_by_key(rows, ("uid", "source"), "uid", sorted(uids))
+        yield from (uid for uid, source in pairs if (uid, source) not in known)
 
 
 def _load_added(points: MergePoints, part: type[BranchedModel], owners: Mapping[str, Any]) -> list[Any]:
@@ -286,9 +286,8 @@ def _list_known(plan: FullPlan, uids: set[UUID]) -> set[tuple[UUID, str]]:
     returning = {uid for kind, uid in items if kind == "fact" and _is_returning(items[kind, uid])}
     found = list_sources(uids, lineage)
     for branch, limit in lineage:
-        for batch in batched(sorted(uids - returning), BATCH_SIZE):
-            rows = Confirmation.objects.filter(branch_id=branch, seq__lte=limit, uid__in=batch)
-            found |= set(rows.values_list("uid", "source"))
+        rows = Confirmation.objects.filter(branch_id=branch, seq__lte=limit)
+        found |= set(select_by_key(rows, ("uid", "source"), "uid", sorted(uids - returning)))
     return found
 
 

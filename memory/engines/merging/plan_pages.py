@@ -8,16 +8,9 @@ from memory.db.budget import count_fitting, count_row_bytes
 from memory.engines.merging.plan import CLASSES, MergePoints, PlanItem
 from memory.engines.merging.plan_views import PlanView
 from memory.engines.merging.strategies import MergeOptions
+from memory.engines.support import pagination
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import (
-    PAGE_BYTES,
-    Page,
-    check_limit,
-    mark_from,
-    parse_count,
-    read_cursor,
-    write_cursor,
-)
+from memory.engines.support.pagination import Page
 from memory.engines.versions.kinds import models_by_kind
 from memory.engines.versions.lookup import resolve_own_point
 from memory.models import Branch
@@ -53,9 +46,9 @@ class PlanQuery:
 
 def find_points(options: MergeOptions, query: PlanQuery) -> MergePoints:
     """Return the points of the first page, which a cursor has, else the present heads. Raises Invalid."""
-    check_limit(query.limit)
+    pagination.check_limit(query.limit)
     _check_filter(query.kind, query.classes)
-    position = read_cursor(query.cursor, _mark_list(options, query))
+    position = pagination.read_cursor(query.cursor, _mark_list(options, query))
     return replace(
         options.points,
         source_seq=resolve_own_point(options.source, position.get("source")),
@@ -69,12 +62,12 @@ def cut_plan(view: PlanView, options: MergeOptions, query: PlanQuery, hidden: bo
     What is ``hidden`` is all that the target has: what becomes of a memory tells that too.
     """
     mark, points = _mark_list(options, query), view.points
-    position = read_cursor(query.cursor, mark)
+    position = pagination.read_cursor(query.cursor, mark)
     pin = {"list": mark, "source": points.source_seq, "target": points.target_seq}
     positions = view.list_positions(query.kind, query.classes)
     if hidden:
         positions.sort(key=view.get_neutral_order)
-    page = _cut_page(view, positions, parse_count(position.get("key", "0")), query.limit, pin)
+    page = _cut_page(view, positions, pagination.parse_count(position.get("key", "0")), query.limit, pin)
     found = _summarise_plan(view, replace(page, results=_hide_target(page.results)) if hidden else page)
     return _hide_summary(found) if hidden else found
 
@@ -89,7 +82,7 @@ def _mark_list(options: MergeOptions, query: PlanQuery) -> str:
         query.kind,
         list(query.classes),
     )
-    return mark_from(repr(key))
+    return pagination.mark_from(repr(key))
 
 
 def _check_filter(kind: str, classes: Sequence[str]) -> None:
@@ -105,10 +98,10 @@ def _cut_page(
 ) -> Page[PlanItem]:
     """Return a page of a plan's items, within the bytes of a page."""
     batch = view.load(positions[start : start + limit])
-    fitting = count_fitting([_count_bytes(item) for item in batch], PAGE_BYTES)
+    fitting = count_fitting([_count_bytes(item) for item in batch], pagination.PAGE_BYTES)
     end = start + fitting
-    after = write_cursor({"key": str(end), **pin}) if end < len(positions) else None
-    before = write_cursor({"key": str(max(0, start - limit)), **pin}) if start else None
+    after = pagination.write_cursor({"key": str(end), **pin}) if end < len(positions) else None
+    before = pagination.write_cursor({"key": str(max(0, start - limit)), **pin}) if start else None
     return Page(batch[:fitting], after, before)
 
 

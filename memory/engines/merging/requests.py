@@ -12,58 +12,13 @@ from memory.engines.branches.revert import RevertEngine
 from memory.engines.branches.reverted_requests import find_standing
 from memory.engines.fields import merges as f
 from memory.engines.fields.orders import MERGE_REQUESTS
-from memory.engines.merging import settling
-from memory.engines.merging.approvals import (
-    delete_approval,
-    filter_state,
-    insert_approval,
-    is_author,
-    list_approvals,
-    refresh_states,
-    require_other,
-)
+from memory.engines.merging import approvals, request_rows, settling, shown_requests, strategies
 from memory.engines.merging.builder import draft_plan
-from memory.engines.merging.checked_merge import (
-    MergeResult,
-    merge_checked,
-    renew_approvals,
-)
+from memory.engines.merging.checked_merge import MergeResult, merge_checked, renew_approvals
 from memory.engines.merging.gates import list_undecided
 from memory.engines.merging.plan import CLASS, Decision, FullPlan
 from memory.engines.merging.plan_pages import PlanQuery, cut_plan, find_points
 from memory.engines.merging.request_results import MergedRequest, RequestCheck, RequestPlan, Settled
-from memory.engines.merging.request_rows import (
-    check_pending,
-    check_unmoved,
-    close_request,
-    delete_decisions,
-    explain_closed,
-    find_request,
-    insert_request,
-    load_requests,
-    lock_request,
-    mark_checked,
-    mark_decided,
-    project_requests,
-    record_request,
-    record_withdrawal,
-)
-from memory.engines.merging.shown_requests import (
-    build_options,
-    build_shown_key,
-    hide_request,
-    keep_plan,
-    request_options,
-    show_check,
-    show_plan,
-)
-from memory.engines.merging.strategies import (
-    check_known,
-    check_live,
-    find_branches,
-    parse_strategy,
-    require_on_target,
-)
 from memory.engines.support import validation as c
 from memory.engines.support.idempotency import Keep, keep_nothing
 from memory.engines.support.pagination import Page, paginate
@@ -98,20 +53,20 @@ class MergeRequestEngine:
         actor.require_scope("write", source)
         if target != MAIN:
             actor.require_scope("read", target)
-        branches = find_branches(actor, source, target)
+        branches = strategies.find_branches(actor, source, target)
         if branches[1].read_only:
             raise BranchReadOnly(name=target)
         texts = {"title": title or f"Merge {source} into {target}"[:200], "description": description}
         values = {name: f.MERGE_REQUEST[name].check(name, text) for name, text in texts.items()}
-        values["strategy"], chosen = parse_strategy(strategy, ids)
-        check_known(branches[0].lineage(), chosen)
+        values["strategy"], chosen = strategies.parse_strategy(strategy, ids)
+        strategies.check_known(branches[0].lineage(), chosen)
         with write_transaction():
-            return insert_request(actor, *branches, ids=[str(uid) for uid in chosen], **values)
+            return request_rows.insert_request(actor, *branches, ids=[str(uid) for uid in chosen], **values)
 
     def get_request(self, *, request_id: UUID | int, actor: Actor) -> MergeRequest:
         """Return a request by its id or its number. Raises NotFound."""
         actor.require_scope("read")
-        return find_request(actor, request_id)
+        return request_rows.find_request(actor, request_id)
 
     def list_requests(
         self,
@@ -127,12 +82,15 @@ class MergeRequestEngine:
         """List the requests that the actor may see, the newest first. Raises Invalid."""
         actor.require_scope("read")
         # Branches are read for the page alone: the database would sort them with the requests.
-        rows, key = project_requests(actor).select_related(None), MERGE_REQUESTS.read_key(ordering)
+        rows, key = (
+            request_rows.project_requests(actor).select_related(None),
+            MERGE_REQUESTS.read_key(ordering),
+        )
         for name, branch in (("source", source), ("target", target)):
             if branch:
                 rows = rows.filter(**{f"{name}__name": c.text_check(200)(name, branch)})
-        shown = filter_state(rows, c.one_of(State.values)("state", state)) if state else rows
-        return paginate(shown, **key, limit=limit, cursor=cursor, of=rows, prepare=load_requests)
+        shown = approvals.filter_state(rows, c.one_of(State.values)("state", state)) if state else rows
+        return paginate(shown, **key, limit=limit, cursor=cursor, of=rows, prepare=request_rows.load_requests)
 
     def check_request(self, *, request_id: UUID | int, actor: Actor) -> RequestCheck:
         """Return a request with its approvals and the results of its checks as both branches are now; for a
@@ -142,11 +100,15 @@ class MergeRequestEngine:
         not depend on it. Raises NotFound, scope and branch refusals.
         """
         request = self._readable(request_id, actor)
-        reason = explain_closed(request)
+        reason = request_rows.explain_closed(request)
         hidden = not actor.may_use(request.target.name)
-        check, view = (None, None) if reason else (hide_request if hidden else show_check)(request)
+        check, view = (
+            (None, None)
+            if reason
+            else (shown_requests.hide_request if hidden else shown_requests.show_check)(request)
+        )
         policy = find_policy(request.project_id, request.target.name)
-        return RequestCheck(request, list_approvals(request, policy), check, reason, view)
+        return RequestCheck(request, approvals.list_approvals(request, policy), check, reason, view)
 
     def plan_request(
         self,
@@ -168,13 +130,13 @@ class MergeRequestEngine:
         request = self._readable(request_id, actor)
         if classes:
             actor.require_scope("read", request.target.name)
-        check_pending(request)
-        check_live(request.source, request.target)
+        request_rows.check_pending(request)
+        strategies.check_live(request.source, request.target)
         hidden = not actor.may_use(request.target.name)
-        options, query = request_options(request), PlanQuery(kind, classes, limit, cursor)
+        options, query = shown_requests.request_options(request), PlanQuery(kind, classes, limit, cursor)
         points, view = find_points(options, query), checked.view if checked else None
         if view is None or view.points != points:
-            view = show_plan(request, points)
+            view = shown_requests.show_plan(request, points)
         plan = cut_plan(view, options, query, hidden)
         if hidden:
             return RequestPlan(request, plan, {})
@@ -206,7 +168,7 @@ class MergeRequestEngine:
         request = self._writable(request_id, actor, "curate")
         actor.require_scope("read", request.source.name)
         parsed = settling.check_given(decisions, choice)
-        options = build_options(request)
+        options = shown_requests.build_options(request)
         points = options.points
         draft = draft_plan(points)
         bare = settling.settle_plan(replace(options, decisions=()), draft)
@@ -241,9 +203,11 @@ class MergeRequestEngine:
             raise Invalid("Name one memory by id and type, or a call by decided_at.", field="id")
         request = self._writable(request_id, actor, "curate")
         if uid is None:
-            return delete_decisions(request, actor, at=decided_at, by=actor.label, by_kind=actor.kind)
+            return request_rows.delete_decisions(
+                request, actor, at=decided_at, by=actor.label, by_kind=actor.kind
+            )
         kind = kind or Fact.KIND.name
-        return delete_decisions(request, actor, f"{kind} {uid}", kind=kind, uid=uid)
+        return request_rows.delete_decisions(request, actor, f"{kind} {uid}", kind=kind, uid=uid)
 
     def approve_request(
         self,
@@ -264,23 +228,25 @@ class MergeRequestEngine:
         """
         request = self._writable(request_id, actor, "merge")
         policy = find_policy(actor.project_id, request.target.name)
-        require_other(request, policy, actor)
+        approvals.require_other(request, policy, actor)
         actor.require_scope("read", request.source.name)
         decisions = settling.load_decisions(request)
-        check, view = show_check(request)  # it takes long: before the lock
+        check, view = shown_requests.show_check(request)  # it takes long: before the lock
         points = view.points
         with write_transaction():
-            request = lock_request(request)
-            check_unmoved(request.source, source_seq)
+            request = request_rows.lock_request(request)
+            request_rows.check_unmoved(request.source, source_seq)
             settling.check_undecided_since(request, decided_at)
             settling.check_decided(request, decisions)
-            insert_approval(request, actor, points.source_seq)
-            refresh_states([request])
-            mark_checked(request, points)
+            approvals.insert_approval(request, actor, points.source_seq)
+            approvals.refresh_states([request])
+            request_rows.mark_checked(request, points)
             request.save()
-            record_request(request, actor, "merge_request.approve", {"at_seq": points.source_seq})
+            request_rows.record_request(
+                request, actor, "merge_request.approve", {"at_seq": points.source_seq}
+            )
             check = renew_approvals(check, request)
-            found = RequestCheck(request, list_approvals(request, check.policy), check, view=view)
+            found = RequestCheck(request, approvals.list_approvals(request, check.policy), check, view=view)
             keep(found)
         return found
 
@@ -289,15 +255,15 @@ class MergeRequestEngine:
 
         Raises NotFound without one, IllegalTransition for a closed request.
         """
-        request = find_request(actor, request_id)
+        request = request_rows.find_request(actor, request_id)
         actor.require_scope("merge", request.target.name)
         with write_transaction():
-            request = lock_request(request)
-            if not delete_approval(request, actor):
+            request = request_rows.lock_request(request)
+            if not approvals.delete_approval(request, actor):
                 raise NotFound("You have not approved merge request {number}.", number=request.number)
-            refresh_states([request])
+            approvals.refresh_states([request])
             request.save()
-            record_withdrawal(request, actor, MergeWithdrawal.Subject.APPROVAL, 1)
+            request_rows.record_withdrawal(request, actor, MergeWithdrawal.Subject.APPROVAL, 1)
         return request
 
     def reject_request(
@@ -307,15 +273,15 @@ class MergeRequestEngine:
 
         Raises IllegalTransition for a closed request.
         """
-        request = find_request(actor, request_id)
-        if not is_author(request, actor):
+        request = request_rows.find_request(actor, request_id)
+        if not approvals.is_author(request, actor):
             actor.require_scope("merge", request.target.name)
         actor.require_scope("write", grows=False)
         reason = REASON.check("reason", reason)
         with write_transaction():
-            request = lock_request(request)
+            request = request_rows.lock_request(request)
             request.reason = reason
-            close_request(request, State.REJECTED, actor, {"reason": reason})
+            request_rows.close_request(request, State.REJECTED, actor, {"reason": reason})
         return request
 
     def merge_request(
@@ -336,11 +302,11 @@ class MergeRequestEngine:
         """
         request = self._writable(request_id, actor, "admin" if force else "merge")
         actor.require_scope("read", request.source.name)
-        options = build_options(request)
+        options = shown_requests.build_options(request)
         title = message or f"#{request.number} {request.title}"
 
         def answer(result: MergeResult) -> MergedRequest:
-            return MergedRequest(find_request(actor, request.pk), result)
+            return MergedRequest(request_rows.find_request(actor, request.pk), result)
 
         return answer(merge_checked(options, actor, title, force, keep=lambda result: keep(answer(result))))
 
@@ -350,7 +316,7 @@ class MergeRequestEngine:
         Raises IllegalTransition for a request that is not merged, and Conflict with the ids when something
         of the merge has changed since.
         """
-        request = find_request(actor, request_id)
+        request = request_rows.find_request(actor, request_id)
         actor.require_scope("merge", request.target.name)
         with write_transaction():
             request = MergeRequest.objects.select_for_update().get(pk=request.pk)
@@ -361,22 +327,22 @@ class MergeRequestEngine:
                     state=request.current_state,
                 )
             RevertEngine().revert_commit(commit_id=find_standing(request.merge_commit_id), actor=actor)
-        return find_request(actor, request.pk)
+        return request_rows.find_request(actor, request.pk)
 
     # ---- pieces --------------------------------------------------------------------------------
 
     def _readable(self, request_id: UUID | int, actor: Actor) -> MergeRequest:
         """Return a request to an actor that may read its source; what the target has is hidden elsewhere."""
-        request = find_request(actor, request_id)
+        request = request_rows.find_request(actor, request_id)
         actor.require_scope("read", request.source.name)
         return request
 
     def _writable(self, request_id: UUID | int, actor: Actor, scope: str) -> MergeRequest:
         """Return a pending request of live branches, to an actor with a scope on its target."""
-        request = find_request(actor, request_id)
-        require_on_target(actor, scope, request.target.name)
-        check_pending(request)
-        check_live(request.source, request.target)
+        request = request_rows.find_request(actor, request_id)
+        strategies.require_on_target(actor, scope, request.target.name)
+        request_rows.check_pending(request)
+        strategies.check_live(request.source, request.target)
         return request
 
 
@@ -386,14 +352,14 @@ def _store_decisions(
     """Store decisions; the plan with them and all earlier ones is shown next."""
     read_at = settled.request.decided_at
     with write_transaction():
-        request = lock_request(settled.request)
+        request = request_rows.lock_request(settled.request)
         is_current = request.decided_at == read_at
-        mark_checked(request, plan.points)
-        decided_at = mark_decided(request, actor)
+        request_rows.mark_checked(request, plan.points)
+        decided_at = request_rows.mark_decided(request, actor)
         settling.store_decisions(request, decisions, actor, decided_at)
-        record_request(request, actor, "merge_request.decide", {"decided": len(decisions)})
+        request_rows.record_request(request, actor, "merge_request.decide", {"decided": len(decisions)})
         settled = replace(settled, request=request, decided_at=decided_at)
         keep(settled)
     if is_current:
-        keep_plan(build_shown_key(request, plan.points), plan)
+        shown_requests.keep_plan(shown_requests.build_shown_key(request, plan.points), plan)
     return settled

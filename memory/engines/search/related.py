@@ -18,7 +18,7 @@ from memory.engines.search.candidates import substring_search
 from memory.engines.search.fact_rows import read_facts
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import check_limit
-from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.lookup import MAIN, open_point
 from memory.exceptions import NotFound
 from memory.models import Fact, FactLink
 from memory.models.relations import name_key
@@ -90,8 +90,8 @@ class RelatedEngine:
         actor.require_scope("read", branch_name)
         c.integer_check(0, MAX_DEPTH)("depth", depth)
         check_limit(limit)
-        branch = find_branch(actor, branch_name)
-        lineage = branch.lineage(resolve_point(branch, at))
+        branch, seq = open_point(actor, branch_name, at)
+        lineage = branch.lineage(seq)
         fact = next(iter(Fact.objects.in_lineage(lineage).filter(uid=fact_id).fetch_all()), None)
         if fact is None:
             raise NotFound()
@@ -110,8 +110,8 @@ class RelatedEngine:
         """Return searchable facts that name an entity, the newest first. Raises Invalid, BranchNotFound."""
         actor.require_scope("read", branch_name)
         key = name_key(clean_name("entity", entity))
-        branch = find_branch(actor, branch_name)
-        lineage = branch.lineage(resolve_point(branch, at))
+        branch, seq = open_point(actor, branch_name, at)
+        lineage = branch.lineage(seq)
         rows = searchable_rows(lineage, parse_expiry_time(at))
         uids = sorted(_facts_naming(key, rows), reverse=True)[: check_limit(limit)]
         facts = {fact.uid: fact for fact in rows.fetch_by_key("uid", uids)}

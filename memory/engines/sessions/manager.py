@@ -23,6 +23,7 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.capture import FACT_LIMIT, MESSAGE_LIMIT, SESSION, SessionFields
 from memory.engines.fields.common import ANY_BRANCH
 from memory.engines.fields.orders import SESSIONS
+from memory.engines.sessions import learning
 from memory.engines.sessions.context import (
     filter_visible,
     find_session,
@@ -30,12 +31,6 @@ from memory.engines.sessions.context import (
     read_summary,
     require_scope,
     session_facts,
-)
-from memory.engines.sessions.learning import (
-    enqueue_learning,
-    find_learnable,
-    load_consolidator,
-    system_actor,
 )
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, check_limit, paginate
@@ -257,20 +252,20 @@ class SessionManager:
     def request_consolidation(self, *, session_id: str, actor: Actor) -> None:
         """Queue the consolidation of a session that still runs. Raises NotFound."""
         actor.require_scope("write")
-        enqueue_learning(get_session(actor, session_id), is_over=True)
+        learning.enqueue_learning(get_session(actor, session_id), is_over=True)
 
     def consolidate_session(self, session_pk: int) -> int:
         """Consolidate a session with the configured consolidator; return how many facts are new.
 
         A repeated run reads only what came since.
         """
-        session = find_learnable(session_pk)
-        engine = load_consolidator()
+        session = learning.find_learnable(session_pk)
+        engine = learning.load_consolidator()
         if session is None or engine is None:
             return 0
         started = timezone.now()
         try:
-            count = engine.consolidate_session(session=session, actor=system_actor(session))
+            count = engine.consolidate_session(session=session, actor=learning.system_actor(session))
         except (Conflict, QuotaExceeded):  # another worker has it, or there is no room: the sweep looks again
             return 0
         Session.objects.filter(pk=session.pk).update(consolidated_at=started)
@@ -281,7 +276,7 @@ class SessionManager:
 
         Each is a task of its own: one that crashes its worker is set aside without the others.
         """
-        if load_consolidator() is None:
+        if learning.load_consolidator() is None:
             return
         recent = {"ended_at__gte": timezone.now() - SWEPT, "branch__archived_at": None}
         ended = Session.objects.filter(**recent, erased_at=None)
@@ -299,7 +294,7 @@ class SessionManager:
         idle = heard.filter(heard__lt=before)
         count = 0
         for session in idle.select_related("branch").order_by("pk").iterator(BATCH_SIZE):
-            actor = system_actor(session)
+            actor = learning.system_actor(session)
             with write_transaction():  # it may have been heard of since it was read
                 if idle.select_for_update().filter(pk=session.pk).first():
                     end_session(session, actor, Status.ABANDONED, "")
@@ -390,5 +385,5 @@ def end_session(session: Session, actor: Actor, status: str, summary: str) -> No
             for part in session_parts():
                 part.close(session, closer)
         record_entry(actor, "session.end", session.key, {"status": status})
-    enqueue_learning(session, is_over=True)  # again, when an import added to it
+    learning.enqueue_learning(session, is_over=True)  # again, when an import added to it
     session.refresh_from_db()

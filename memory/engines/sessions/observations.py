@@ -17,19 +17,12 @@ from memory.engines.facts.links import target_model
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import OBSERVATION, OBSERVATION_FILTERS, OBSERVATION_TEXTS
 from memory.engines.fields.common import STATED_CHECKS
-from memory.engines.search.text_search import (
-    LIMIT,
-    QUERY,
-    RECIPE,
-    SEARCH_TYPE,
-    TextSearchResult,
-    text_search,
-)
+from memory.engines.search.text_search import LIMIT, QUERY, RECIPE, SEARCH_TYPE, TextSearchResult, text_search
 from memory.engines.sessions import tool_calls as o
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate_versions, point_in_list
+from memory.engines.support.pagination import Page, paginate_versions
 from memory.engines.versions.commits import CommitWriter, open_commit
-from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.lookup import MAIN, open_point
 from memory.engines.versions.policies import Write
 from memory.engines.versions.repositories import filter_sessions
 from memory.exceptions import Invalid, NotFound, TooLarge
@@ -132,11 +125,8 @@ class ObservationEngine:
         self, *, observation_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None
     ) -> Observation:
         """Return an observation of a branch. Raises NotFound."""
-        actor.require_scope("read", branch_name)
-        branch = find_branch(actor, branch_name)
-        for row in (
-            Observation.objects.on(branch, resolve_point(branch, at)).filter(uid=observation_id).fetch_all()
-        ):
+        branch, seq = open_point(actor, branch_name, at)
+        for row in Observation.objects.on(branch, seq).filter(uid=observation_id).fetch_all():
             return row
         raise NotFound()
 
@@ -152,9 +142,7 @@ class ObservationEngine:
         ordering: str = "",
     ) -> Page[Observation]:
         """List observations, newest first."""
-        actor.require_scope("read", branch_name)
-        branch = find_branch(actor, branch_name)
-        seq = resolve_point(branch, point_in_list(branch, cursor, at))
+        branch, seq = open_point(actor, branch_name, at, cursor)
         rows = (filters or ObservationFilter()).apply(Observation.objects.on(branch, seq))
         return paginate_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at, ordering=ordering)
 
@@ -195,11 +183,8 @@ class ObservationEngine:
 
         Raises Invalid, QueryTooLong, BranchNotFound, scope and branch refusals.
         """
-        actor.require_scope("read", branch_name)
-        branch = find_branch(actor, branch_name)
-        rows = (filters or ObservationFilter()).apply(
-            Observation.objects.on(branch, resolve_point(branch, at))
-        )
+        branch, seq = open_point(actor, branch_name, at)
+        rows = (filters or ObservationFilter()).apply(Observation.objects.on(branch, seq))
         return text_search(rows, actor=actor, search_type=search_type, recipe=recipe).find_rows(query, limit)
 
 

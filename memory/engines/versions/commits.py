@@ -18,6 +18,7 @@ from memory.db.bulk_sql import insert_all, update_one
 from memory.db.raw_select import fetch_one
 from memory.db.transactions import write_transaction
 from memory.engines.audit.trail import record_entry
+from memory.engines.support.batches import batched
 from memory.engines.versions.erased import mask_commit, refuse_erased
 from memory.engines.versions.kinds import group_by_model
 from memory.engines.versions.lookup import nearest_versions
@@ -153,8 +154,7 @@ class CommitWriter:
         for row in rows:
             self._stamp_row(row, prev=removed.get(row.uid))
         own = [row for row in removed.values() if row.branch_id == self.branch.pk]
-        for start in range(0, len(own), BATCH_SIZE):
-            self._close_all(own[start : start + BATCH_SIZE])
+        self._close_all(own)
         self._insert_rows(rows)
         self.added += len(rows)
         return rows
@@ -174,8 +174,8 @@ class CommitWriter:
         An old version may be a tombstone of this branch; each memory may occur only once.
         """
         refuse_erased(self.branch.project_id, [old for old, _, deleted in changes if not deleted])
-        for start in range(0, len(changes), BATCH_SIZE):
-            self._check_inherited([old for old, _, _ in changes[start : start + BATCH_SIZE]])
+        for batch in batched(changes, BATCH_SIZE):
+            self._check_inherited([old for old, _, _ in batch])
         fresh = []
         for old, content, deleted in changes:
             new = type(old)(uid=old.uid, **{**old.content_values(), **content})
@@ -184,8 +184,7 @@ class CommitWriter:
             self.removed += deleted
             self.changed += not deleted
         own = [old for old, _, _ in changes if old.branch_id == self.branch.pk]
-        for start in range(0, len(own), BATCH_SIZE):
-            self._close_all(own[start : start + BATCH_SIZE])
+        self._close_all(own)
         self._insert_rows(fresh)
         return fresh
 
@@ -204,8 +203,7 @@ class CommitWriter:
             new = type(then)(uid=then.uid, **then.content_values())
             self._stamp_row(new, own, vid=then.vid, prev_vid=then.prev_vid, merged_vid=then.merged_vid)
             fresh.append(new)
-        for start in range(0, len(pairs), BATCH_SIZE):
-            self._close_all([own for own, _ in pairs[start : start + BATCH_SIZE]])
+        self._close_all([own for own, _ in pairs])
         self._insert_rows(fresh)
         self.changed += len(fresh)
 
@@ -215,8 +213,7 @@ class CommitWriter:
         A new version without a ``vid`` is a version of its own; one with a vid is a copy.
         """
         own = [old for old, _ in pairs if old is not None and old.branch_id == self.branch.pk]
-        for start in range(0, len(own), BATCH_SIZE):
-            self._close_all(own[start : start + BATCH_SIZE])
+        self._close_all(own)
         for old, new in pairs:
             graph = {name: getattr(new, name) for name in ("prev_vid", "merged_vid", "version")}
             vid = {} if new.vid is None else {"vid": new.vid}
@@ -236,10 +233,8 @@ class CommitWriter:
         """Return the tombstones that new memories of one model follow. Raises RuntimeError for a visible
         one.
         """
-        found: dict[UUID, Row] = {}
         derived = [row.uid for row in rows if row.DERIVES_UID]
-        for start in range(0, len(derived), BATCH_SIZE):
-            found |= nearest_versions(self.lineage, type(rows[0]), derived[start : start + BATCH_SIZE])
+        found = nearest_versions(self.lineage, type(rows[0]), derived) if derived else {}
         if shown := [uid for uid, row in found.items() if not row.deleted]:
             raise RuntimeError(f"{shown[0]} is on {self.branch.name}: change it")
         return found
@@ -278,12 +273,12 @@ class CommitWriter:
 
     def _close_all(self, own: Sequence[BranchedModel]) -> None:
         """Close versions of one model that were made before this commit."""
-        closed = type(own[0])._base_manager.filter(
-            pk__in=[row.pk for row in own], seq_to=OPEN, seq_from__lt=self.seq
-        )
-        if closed.update(seq_to=self.seq, slot=None) != len(own):
-            raise RuntimeError("one of many versions was closed by somebody else, or in this commit")
-        self._closed.update((row.rid, row) for row in own)
+        for batch in batched(own, BATCH_SIZE):
+            rows = type(batch[0])._base_manager.filter(pk__in=[row.pk for row in batch])
+            closed = rows.filter(seq_to=OPEN, seq_from__lt=self.seq)
+            if closed.update(seq_to=self.seq, slot=None) != len(batch):
+                raise RuntimeError("one of many versions was closed by somebody else, or in this commit")
+            self._closed.update((row.rid, row) for row in batch)
 
     def _check_inherited(self, batch: Sequence[BranchedModel]) -> None:
         inherited = [row.uid for row in batch if row.branch_id != self.branch.pk]

@@ -9,14 +9,12 @@ from django.utils.module_loading import import_string
 
 from memory.conf import conf
 from memory.db.expressions import NotHiddenConfirmation
-from memory.db.raw_select import select_equal
-from memory.engines.support.batches import batched
+from memory.db.raw_select import select_by_key, select_equal
 from memory.exceptions import Conflict
 from memory.models import Branch, BranchedModel, ErasedMemory, Erasure, Fact, HiddenVersion, Session
 from memory.models.base import ERASED_MARK
 
 Item = TypeVar("Item")
-BATCH_SIZE = 500
 SESSION, SOURCE = "session", "source"  # kinds of ErasedMemory that are no versions
 CONFIRMATION = NotHiddenConfirmation.KIND
 
@@ -36,10 +34,7 @@ def erased_uids(project_id: UUID, uids: Iterable[UUID], *, sources: bool = False
     """
     listed = ErasedMemory.objects.filter(project=project_id)
     listed = listed if sources else listed.exclude(kind=SOURCE)
-    found: set[UUID] = set()
-    for batch in batched(list(uids), BATCH_SIZE):
-        found |= set(listed.filter(uid__in=batch).values_list("uid", flat=True))
-    return found
+    return {uid for (uid,) in select_by_key(listed, ("uid",), "uid", uids)}
 
 
 def count_erasures(project_id: UUID) -> int:
@@ -63,11 +58,8 @@ def build_session_uid(project_id: UUID, key: str) -> UUID:
 
 def erased_sessions(project_id: UUID, keys: Iterable[str]) -> set[str]:
     """Return those of the sessions that were erased: what still arrives of them is not stored."""
-    found: set[str] = set()
-    for batch in batched(list(set(keys)), BATCH_SIZE):
-        rows = select_equal(Session, ("key", "erased_at"), project=[project_id], key=batch)
-        found |= {key for key, erased_at in rows if erased_at}
-    return found
+    rows = select_equal(Session, ("key", "erased_at"), project=[project_id], key=set(keys))
+    return {key for key, erased_at in rows if erased_at}
 
 
 def refuse_erased(project_id: UUID, rows: Sequence[BranchedModel]) -> None:
@@ -103,10 +95,7 @@ def load_maskers(paths: tuple[str, ...]) -> tuple[CommitMasker, ...]:
 
 def find_hidden(vids: Iterable[int]) -> set[int]:
     """Return those of the versions that a quarantine hides."""
-    found: set[int] = set()
-    for batch in batched(list(vids), BATCH_SIZE):
-        found |= set(HiddenVersion.objects.filter(vid__in=batch).values_list("vid", flat=True))
-    return found
+    return {vid for (vid,) in select_equal(HiddenVersion, ("vid",), vid=vids)}
 
 
 def is_masked(project_id: UUID) -> bool:

@@ -7,14 +7,13 @@ from uuid import UUID
 
 from memory.actors import Actor
 from memory.db.querysets import Lineage
-from memory.db.raw_select import fetch_instances, fetch_one
-from memory.engines.support.batches import batched
+from memory.db.raw_select import fetch_instances, fetch_one, select_equal
+from memory.engines.support.pagination import point_in_list
 from memory.exceptions import BranchArchived, BranchNotFound, BranchReadOnly, Invalid, NotFound
 from memory.models import Branch, BranchedModel, Commit, Snapshot
 
 Row = TypeVar("Row", bound=BranchedModel)
 MAIN = "main"
-BATCH_SIZE = 500
 
 
 def find_branch(actor: Actor, name: str) -> Branch:
@@ -35,14 +34,21 @@ def require_live(branch: Branch) -> Branch:
     return branch
 
 
-def open_lineage(actor: Actor, branch_name: str, at: Any = None) -> Lineage:
-    """Return what a branch shows at a point to an actor who may read it.
+def open_point(actor: Actor, name: str, at: Any, cursor: str = "") -> tuple[Branch, int]:
+    """Return a branch that the actor may read and the seq of a point on it, the head by default; for a page
+    with a cursor the seq at which the first page was read.
 
-    Raises ScopeMissing, BranchForbidden, BranchNotFound, Invalid, NotFound.
+    Raises BranchNotFound, NotFound, Invalid, scope and branch refusals.
     """
-    actor.require_scope("read", branch_name)
-    branch = find_branch(actor, branch_name)
-    return branch.lineage(resolve_point(branch, at))
+    actor.require_scope("read", name)
+    branch = find_branch(actor, name)
+    return branch, resolve_point(branch, point_in_list(branch, cursor, at))
+
+
+def open_lineage(actor: Actor, branch_name: str, at: Any = None) -> Lineage:
+    """Return what a branch shows at a point to an actor who may read it. Raises as ``open_point``."""
+    branch, seq = open_point(actor, branch_name, at)
+    return branch.lineage(seq)
 
 
 def resolve_point(branch: Branch, at: int | datetime | UUID | None) -> int:
@@ -119,9 +125,6 @@ def nearest_versions(lineage: Lineage, model: type[Row], uids: Iterable[UUID]) -
 
 def find_reverted(commit_ids: Sequence[UUID]) -> set[UUID]:
     """Return which of some commits were reverted, by reverts that stand."""
-    found: dict[UUID, UUID] = {}
-    for batch in batched(commit_ids, BATCH_SIZE):
-        rows = Commit.objects.filter(reverts__in=batch).order_by()
-        found |= {pk: target for pk, target in rows.values_list("id", "reverts") if target}
+    found = dict(select_equal(Commit, ("id", "reverts"), reverts=commit_ids))
     brought_back = find_reverted(list(found)) if found else set()
     return {target for revert, target in found.items() if revert not in brought_back}

@@ -15,13 +15,7 @@ from memory.actors import Actor
 from memory.db.raw_select import by_key
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import CHANGES_REFUSED, DirectWritesRefused
-from memory.models.policies import (
-    VERIFYING_METHODS,
-    BranchPolicy,
-    DirectWrites,
-    Gate,
-    filter_methods,
-)
+from memory.models.policies import VERIFYING_METHODS, BranchPolicy, DirectWrites, Gate, filter_methods
 
 MAX_POLICIES = 100  # of a project: every direct write reads them
 RULES = ("gates", "approvals", "author_may_approve", "accept_methods", "direct_writes")

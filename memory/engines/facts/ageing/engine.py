@@ -20,17 +20,9 @@ from memory.engines.facts.assessment import annotate_facts
 from memory.engines.fields.base import Field
 from memory.engines.fields.common import EXPECTED_VERSIONS
 from memory.engines.fields.types import Choice, Identifier, ListOf
+from memory.engines.support import pagination
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import (
-    NOT_OURS,
-    Page,
-    check_limit,
-    mark_from,
-    paginate,
-    parse_cursor_id,
-    read_cursor,
-    write_cursor,
-)
+from memory.engines.support.pagination import Page
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.commits import MAX_COMMIT_ROWS, open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, find_reverted
@@ -126,10 +118,10 @@ class AgeingEngine:
         Raises Invalid, BranchNotFound, scope and branch refusals.
         """
         actor.require_scope("read", branch_name)
-        check_limit(limit)
+        pagination.check_limit(limit)
         selection = Selection.parse(reasons, fact_ids, exclude)
-        mark = mark_from(repr(("ageing", actor.project_id, branch_name, *selection.describe())))
-        position = read_cursor(cursor, mark)
+        mark = pagination.mark_from(repr(("ageing", actor.project_id, branch_name, *selection.describe())))
+        position = pagination.read_cursor(cursor, mark)
         plan = build_plan(actor, branch_name, parse_plan_time(position))
         chosen = selection.filter(plan.candidates)
         page = list_page(plan, chosen, limit, position, mark)
@@ -190,7 +182,7 @@ class AgeingEngine:
         actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         rows = Commit.objects.filter(branch=branch, kind=KIND)
-        return paginate(rows, key="-seq", limit=limit, cursor=cursor, prepare=describe_runs)
+        return pagination.paginate(rows, key="-seq", limit=limit, cursor=cursor, prepare=describe_runs)
 
     def list_archived(
         self, *, commit_id: UUID, actor: Actor, limit: int = 50, cursor: str = ""
@@ -205,7 +197,7 @@ class AgeingEngine:
             raise NotFound()
         actor.require_scope("read", run.branch.name)
         rows = AgedVersion.objects.filter(branch=run.branch_id, seq=run.seq)
-        page = paginate(rows, key="vid", limit=limit, cursor=cursor)
+        page = pagination.paginate(rows, key="vid", limit=limit, cursor=cursor)
         return Page(load_aged(run.branch, page.results), page.next, page.previous)
 
 
@@ -271,7 +263,7 @@ def list_page(
     following = None
     if len(chosen) > limit:
         place = {"key": batch[-1].uid.hex, "place": batch[-1].sort_key[:2]}
-        following = write_cursor({**place, "now": plan.now.isoformat(), "list": mark})
+        following = pagination.write_cursor({**place, "now": plan.now.isoformat(), "list": mark})
     return Page(load_aged(plan.branch, batch), following)
 
 
@@ -279,8 +271,8 @@ def parse_place(position: Mapping[str, Any]) -> tuple[int, float, int]:
     """Return the place in a plan that a cursor names. Raises Invalid."""
     match position.get("place"):
         case [int() as rank, int() | float() as worth]:
-            return rank, worth, parse_cursor_id(position["key"]).int
-    raise Invalid(NOT_OURS, field="cursor")
+            return rank, worth, pagination.parse_cursor_id(position["key"]).int
+    raise Invalid(pagination.NOT_OURS, field="cursor")
 
 
 def parse_plan_time(position: Mapping[str, Any]) -> datetime | None:

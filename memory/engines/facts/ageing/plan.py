@@ -313,10 +313,9 @@ def archive_candidates(
 def find_unchanged(commit: CommitWriter, plan: AgeingPlan, known: dict[UUID, Candidate]) -> Iterator[Fact]:
     """Yield the facts whose versions are those of the plan and that nothing keeps meanwhile."""
     kept = KeptFacts(commit.branch, plan.now)
-    for batch in batched(list(known), BATCH_SIZE):
-        for fact in commit.visible_rows(Fact).filter(uid__in=batch).fetch_all():
-            if fact.vid == known[fact.uid].vid and fact.searchable and not kept.find_code(fact):
-                yield fact
+    for fact in commit.visible_rows(Fact).fetch_by_key("uid", known):
+        if fact.vid == known[fact.uid].vid and fact.searchable and not kept.find_code(fact):
+            yield fact
 
 
 def store_reasons(commit: CommitWriter, fresh: Sequence[Fact], done: Sequence[Candidate]) -> None:

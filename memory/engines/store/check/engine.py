@@ -24,14 +24,7 @@ from memory.engines.store.check import (  # noqa: F401
     work,
 )
 from memory.engines.store.check.files import LOST_FILE
-from memory.engines.store.check.problems import (
-    CHECKS,
-    Check,
-    CheckedStore,
-    Findings,
-    Problem,
-    ProblemKind,
-)
+from memory.engines.store.check.problems import CHECKS, Check, CheckedStore, Findings, Problem, ProblemKind
 from memory.engines.store.check.results import keep_result
 from memory.engines.store.check.rows import UNREADABLE_ROWS, describe_error
 from memory.engines.support.readable_rows import UNREADABLE, try_read

@@ -18,16 +18,9 @@ from memory.db.damage import permit_writes
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.embedding.models import active_provider
 from memory.engines.embedding.unread import forget_unread
-from memory.engines.store.check import files, high_water, index, structure, vectors, versions, work
+from memory.engines.store.check import files, high_water, index, mending, structure, vectors, versions, work
 from memory.engines.store.check.engine import CheckReport, Tell, open_store
 from memory.engines.store.check.finished_work import clear_finished, list_finished
-from memory.engines.store.check.mending import (
-    find_copy,
-    mend_version,
-    read_indexed_texts,
-    seal_version,
-    walk_changed,
-)
 from memory.engines.store.check.problems import CheckedStore, Findings
 from memory.engines.store.check.rows import UNREADABLE_ROWS, list_tables, walk_rows
 from memory.engines.store.maintenance import MaintenanceEngine
@@ -142,16 +135,16 @@ def rebuild_full_text(tell: Progress) -> None:
 
 def count_mendable() -> Counts:
     counts: Counter[str] = Counter()
-    for row, damaged in walk_changed(ignore_progress):
-        if find_copy(row, damaged, read_indexed_texts(row)) is not None:
+    for row, damaged in mending.walk_changed(ignore_progress):
+        if mending.find_copy(row, damaged, mending.read_indexed_texts(row)) is not None:
             counts[UNREADABLE_ROWS.name if damaged else versions.CHANGED_CONTENT.name] += 1
     return counts
 
 
 def mend_versions(tell: Progress) -> None:
-    for row, damaged in walk_changed(tell):
+    for row, damaged in mending.walk_changed(tell):
         with transaction.atomic(savepoint=False):
-            mend_version(row, damaged, read_indexed_texts(row))
+            mending.mend_version(row, damaged, mending.read_indexed_texts(row))
 
 
 def seal_versions(tell: Progress) -> None:
@@ -161,7 +154,7 @@ def seal_versions(tell: Progress) -> None:
         for batch in walk_rows(store, store.rows(model), Findings("")):
             with transaction.atomic(savepoint=False):
                 for row in batch:
-                    seal_version(row)
+                    mending.seal_version(row)
 
 
 def make_vectors(tell: Progress) -> None:
