@@ -55,7 +55,7 @@ def read_part(
 ) -> list[Turn]:
     """Return what a part of one rollout tells of a session's agent: "" or the id of a subagent."""
     report = Report()
-    reader = _Reader(enumerate(records), agent or session, report, text_cleaning.clean)
+    reader = _Reader(enumerate(records), agent or session, report, clean)
     reader.is_subagent = bool(agent)
     messages = reader.dialogue(session).messages
     for turn in messages:  # a text's id is its line in the whole file
@@ -103,7 +103,7 @@ class _Reader:
         report: Report,
         clean: Callable[[Any], Any] = text_cleaning.clean,
     ) -> None:
-        self.report, self.clean = report, text_cleaning.clean
+        self.report, self.clean = report, clean
         self.thread, self.session, self.cwd, self.model = name, name, "", ""
         self.first_model = ""
         self.parent, self.is_subagent = "", False

@@ -26,7 +26,7 @@ SET_ASIDE = {  # files of a spool, and why the events in them are there
 def doctor(run: Invocation) -> int:
     """End with status 1 when something that is connected does not work."""
     programs = [check_program(name, state) for name in CLIENTS if (state := load_state(name))]
-    run.show({"programs": programs}, print_programs)
+    run.show({"programs": programs}, lambda _: print_programs(programs))
     return 1 if any(program["trouble"] for program in programs) else 0
 
 
