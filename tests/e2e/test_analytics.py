@@ -55,7 +55,7 @@ def test_few_clicks_to_what_agents_did(visit: Callable[..., Page], server: Up) -
     look(page, "agent")
 
     clicks = Clicks(page)
-    clicks.click("link", "Analytics")
+    clicks.click("link", "Insights")
     expect(page.locator("#agents + table tbody tr").first).to_contain_text("dreamer")
     look(page, "analytics")
     page.locator("#agents + table tbody tr a").nth(1).click()
@@ -63,7 +63,7 @@ def test_few_clicks_to_what_agents_did(visit: Callable[..., Page], server: Up) -
     assert clicks.count + 1 <= 3
 
     clicks = Clicks(page)
-    clicks.click("link", "Analytics")
+    clicks.click("link", "Insights")
     clicks.click("link", "Never recalled")
     clicks.click("button", "Archive 3")
     expect(page.get_by_text("Nothing here: no fact in use is of this kind.")).to_be_visible()
