@@ -219,7 +219,7 @@ def test_no_page_asks_more_for_more_rows(person: Client, project: Project, actor
     with time_machine.travel(timezone.now(), tick=False):
         for name, path in scene.addresses():
             many = queries_of(person, name, path, few[name])
-            if many != few[name]:
+            if many > few[name]:
                 more[name] = few[name], many
     assert more == {}
 
