@@ -15,7 +15,6 @@ from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.gzip import GZipMiddleware
 from django.middleware.locale import LocaleMiddleware
 from django.utils import timezone, translation
@@ -41,10 +40,6 @@ class PagesOnly(MiddlewareMixin):
 
 
 class PageSession(PagesOnly, SessionMiddleware):
-    pass
-
-
-class PageForms(PagesOnly, CsrfViewMiddleware):
     pass
 
 

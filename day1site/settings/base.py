@@ -49,7 +49,7 @@ MIDDLEWARE = [
     "day1site.middleware.PageLocale",
     "day1site.middleware.PageTimezone",
     "django.middleware.common.CommonMiddleware",
-    "day1site.middleware.PageForms",
+    "django.middleware.csrf.CsrfViewMiddleware",
     "day1site.middleware.PageUser",
     "day1site.middleware.PageMessages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

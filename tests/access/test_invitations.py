@@ -283,7 +283,7 @@ def test_a_form_that_cannot_be_taken_keeps_what_was_typed(maintainer: Client) ->
         assert answer.status_code == 400
         assert text in answer.content.decode()
         assert PASSWORD not in answer.content.decode()
-    for number in ("0", "101", "many", ""):
+    for number in ("0", "101", "many"):
         with nothing_left():
             sent = {"role": "viewer", "max_uses": number, "days": "7"}
             assert maintainer.post("/p/test/members/invitations", sent).status_code == 400

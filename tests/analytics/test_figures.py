@@ -273,7 +273,7 @@ class TestCuration:
         ask(main, new, used, kind="contested")
         junk = engine.curation_analytics(actor=actor).junk
         assert (junk.in_use, junk.never_recalled, junk.stale) == (4, 1, 1)
-        assert (junk.contradicted, junk.near_duplicate, junk.share("stale")) == (1, 1, 0.25)
+        assert (junk.contradicted, junk.near_duplicate, junk.shares["stale"]) == (1, 1, 0.25)
         facts.archive_fact(fact_id=idle.uid, actor=actor)
         junk = engine.curation_analytics(actor=actor).junk
         assert (junk.in_use, junk.never_recalled, junk.near_duplicate) == (3, 0, 0)

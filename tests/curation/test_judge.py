@@ -6,7 +6,6 @@ from email.utils import format_datetime
 from typing import Any
 
 import pytest
-from django.db.models.signals import post_save
 from werkzeug import Response
 
 from conversations.capture.engine import IngestEngine
@@ -74,24 +73,6 @@ def test_what_the_evidence_does_not_support_is_not_verified(
     for accuracy, verdict in ((0.0, "unverified"), (0.29, "unverified"), (0.3, "verified")):
         judge.say(rating(accuracy, 1.0, 1.0))
         assert verify(fact, actor).verdict == verdict
-
-
-def test_no_sweep_takes_the_job_of_who_waits_for_it(judge: FakeJudge, fact: Fact, actor: Actor) -> None:
-    """A worker would wait for a judge that does not answer; who asks at once gets what the heuristic says."""
-
-    def sweep(created: bool, **_: Any) -> None:
-        if created:
-            engine.resume_jobs()
-
-    post_save.connect(sweep, sender=VerificationJob)
-    try:
-        judge.fail(503)
-        result = verify(fact, actor)
-    finally:
-        post_save.disconnect(sweep, sender=VerificationJob)
-    assert (result.method, len(judge.prompts)) == ("heuristic", 1)
-    job = VerificationJob.objects.get()
-    assert (job.state, job.position, job.resume_at) == ("done", 1, None)
 
 
 @pytest.mark.parametrize(

@@ -275,7 +275,7 @@ class TestAgreesWithTheSearch:
         from memory.engines.search import engine
 
         ask = engine.build_query
-        monkeypatch.setattr(engine, "build_query", lambda query, _, kind: ask(query, X, kind))
+        monkeypatch.setattr(engine, "build_query", lambda query, own, _, kind: ask(query, own, X, kind))
         hits = search_engine.search(query="nothing", actor=actor, query_vector=X).hits
         assert [hit.fact.uid for hit in hits] == uids
         assert [why(uid, query="nothing").position for uid in uids] == [1, 2]

@@ -255,7 +255,7 @@ def check_pages(shown: Any, uids: list[UUID]) -> None:
     for place, uid in enumerate(uids[::3]):
         start = place * 3
         assert [f.uid for f in shown.newest(3, before=uid)] == uids[start + 1 : start + 4]
-        assert [f.uid for f in shown.newest(3, after=uid)] == uids[max(0, start - 3) : start]
+        assert [f.uid for f in shown.lowest(3, "uid", after=uid)] == uids[max(0, start - 3) : start][::-1]
 
 
 def check_history(branch: NaiveBranch, row: Branch, seq: int) -> None:

@@ -74,7 +74,7 @@ def test_an_empty_list_says_what_would_be_there(viewer, main, name):
     assert "fits." in body(html)
     assert f'href="{HOME}{name}"' in body(html)
     section = {"relations": "graph"}.get(name, name)
-    assert re.search(rf'href="{HOME}{section}" data-letter="." aria-current="page"', html)
+    assert f'href="{HOME}{section}" aria-current="page"' in html
 
 
 @pytest.mark.parametrize("name", LISTS)
@@ -132,7 +132,7 @@ class TestObservations:
         page(viewer, f"{HOME}observations/{UNKNOWN}", 404)
 
     def test_a_wrong_filter_is_told_and_stays(self, viewer, main):
-        html = body(page(viewer, f"{HOME}observations?after=yesterday"))
+        html = body(page(viewer, f"{HOME}observations?after=yesterday", 400))
         assert 'role="alert"' in html
         assert 'value="yesterday"' in html
 
@@ -157,7 +157,7 @@ class TestRelations:
         assert "Login" not in body(page(viewer, f"{HOME}relations?source=billing"))
         assert "Billing" not in body(page(viewer, f"{HOME}relations?q=POSTGRES"))
         assert "Login" not in body(page(viewer, f"{HOME}relations?q=postgres&relation_type=owns"))
-        assert 'role="alert"' in body(page(viewer, f"{HOME}relations?q=postgres&source=Login"))
+        assert 'role="alert"' in body(page(viewer, f"{HOME}relations?q=postgres&source=Login", 400))
 
     @pytest.mark.slow
     def test_an_entity_with_very_many_shows_some_and_says_so(self, viewer, actor):
@@ -200,7 +200,7 @@ class TestConversations:
         assert "without a title" not in found
         assert "The pool is full." in body(page(viewer, f"{HOME}conversations?q=pool&session_id=s1"))
         assert "The pool" not in body(page(viewer, f"{HOME}conversations?q=pool&session_id=s2"))
-        assert 'role="alert"' in body(page(viewer, f"{HOME}conversations?q=pool&status=active"))
+        assert 'role="alert"' in body(page(viewer, f"{HOME}conversations?q=pool&status=active", 400))
 
     def test_the_messages_in_their_order_with_what_comes_from_them(self, viewer, actor, write):
         one, (first, _) = talk(actor, "Use tabs <i>.", "x" * 2500, title="Style")

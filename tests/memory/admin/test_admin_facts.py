@@ -151,7 +151,7 @@ class TestShown:
 
         page(curator)
         keys_first = bool(get_features().sorts_whole_rows)
-        assert queries(10) == queries(100) == (16 + keys_first, [])
+        assert queries(10) == queries(100) == (15 + keys_first, [])
 
 
 class TestDone:
