@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from memory.actors import ROLE_SCOPES, SCOPES, Actor
+from memory.actors import Actor
 from memory.engines.access.members import build_member_actor, list_memberships
 from memory.models import Membership
 from memory.views.frames import ADMIN
@@ -88,7 +89,7 @@ def add_section(section: Section) -> None:
     SECTIONS.sort(key=lambda one: (PLACE_NAMES.index(one.place), one.order))
 
 
-def sections_for(actor: Actor) -> Iterable[Section]:
+def sections_for(actor: Actor) -> list[Section]:
     """Return the sections that the actor may open."""
     return [section for section in SECTIONS if actor.has_scope(section.scope)]
 
@@ -101,9 +102,9 @@ def list_entries(
     On a page of the whole server there is no reader: its project is the one that was open last.
     """
     if reader:
-        groups = [(reader.project.name, _list_reader_places(reader, section))]
+        groups = [(reader.project.name, list(_list_reader_places(reader, section)))]
     elif member := last_member(request):
-        groups = [(member.project.name, _list_member_places(member, request.user))]
+        groups = [(member.project.name, list(_list_member_places(member, request.user)))]
     else:
         groups = []
     if request.user.is_superuser:
@@ -135,35 +136,29 @@ def _link_section(section: Section, url: Callable[[str], str], current: str) -> 
     return Entry(section.title, section.icon, url(section.name), section.letter, is_current)
 
 
-def _list_reader_places(reader: Any, current: str) -> list[Entry]:
-    def count(name: str) -> str | None:
-        return count_for_reader(reader, name)
-
-    return list(_list_places(list(sections_for(reader.actor)), reader.url, count, current))
+def _list_reader_places(reader: Any, current: str) -> Iterable[Entry]:
+    return _list_places(reader.actor, reader.url, partial(count_for_reader, reader), current)
 
 
-def _list_member_places(member: Membership, user: Any) -> list[Entry]:
-    highest = SCOPES.index(ROLE_SCOPES[member.role])
+def _list_member_places(member: Membership, user: Any) -> Iterable[Entry]:
     actor = build_member_actor(member, user, ADMIN.surface)
-
-    def count(name: str) -> str | None:
-        return COUNTERS[name](actor, None) if name in COUNTERS else None
-
-    mine = [one for one in SECTIONS if SCOPES.index(one.scope) <= highest]
-    return list(_list_places(mine, lambda name: ADMIN.reverse(name, member.project.slug), count))
+    return _list_places(
+        actor, lambda name: ADMIN.reverse(name, member.project.slug), partial(count_for_actor, actor)
+    )
 
 
 def _list_places(
-    sections: list[Section], url: Callable[[str], str], count: Counter, current: str = ""
+    actor: Actor, url: Callable[[str], str], count: Counter, current: str = ""
 ) -> Iterable[Entry]:
     """Yield the places with a section that may be opened; a place opens with its first."""
+    sections = sections_for(actor)
     for place in PLACES:
         mine = [one for one in sections if one.place == place.name]
         counted = next((one.name for one in mine if one.name in COUNT_IDS), "")
         is_current = any(one.name == current for one in mine)
         if mine:
-            shown = (count(counted), COUNT_IDS[counted]) if counted else (None, "")
-            yield Entry(place.title, place.icon, url(mine[0].name), mine[0].letter, is_current, *shown)
+            shown = {"count": count(counted), "count_id": COUNT_IDS[counted]} if counted else {}
+            yield Entry(place.title, place.icon, url(mine[0].name), is_current=is_current, **shown)
 
 
 def count_for_reader(reader: Any, name: str) -> str | None:
@@ -171,7 +166,11 @@ def count_for_reader(reader: Any, name: str) -> str | None:
     if name == REVIEW:
         questions: str = reader.open_questions
         return questions
-    return COUNTERS[name](reader.actor, None) if name in COUNTERS else None
+    return count_for_actor(reader.actor, name)
+
+
+def count_for_actor(actor: Actor, name: str) -> str | None:
+    return COUNTERS[name](actor, None) if name in COUNTERS else None
 
 
 def _list_server_entries(request: HttpRequest) -> Iterable[Entry]:
