@@ -157,8 +157,8 @@ def _list_places(
         counted = next((one.name for one in mine if one.name in COUNT_IDS), "")
         is_current = any(one.name == current for one in mine)
         if mine:
-            shown = {"count": count(counted), "count_id": COUNT_IDS[counted]} if counted else {}
-            yield Entry(place.title, place.icon, url(mine[0].name), is_current=is_current, **shown)
+            waiting, count_id = count(counted) if counted else None, COUNT_IDS.get(counted, "")
+            yield Entry(place.title, place.icon, url(mine[0].name), "", is_current, waiting, count_id)
 
 
 def count_for_reader(reader: Any, name: str) -> str | None:
