@@ -12,6 +12,7 @@ from conversations.views.conversations import (
 )
 from conversations.views.fork_list import Forks
 from conversations.views.forks import ForkPage, ForkTreePage
+from conversations.views.home_leads import load_learned, load_told_lately
 from conversations.views.learning import Learning, SwitchRule
 from conversations.views.pick import PickPage
 from conversations.views.replay_batches import ReplayBatches, ReplayBatchPage
@@ -24,6 +25,7 @@ from conversations.views.transfer import (
     load_compaction,
 )
 from memory.views.frames import WEB, Page, build_patterns
+from memory.views.home import add_home_lead
 from memory.views.navigation import Section, add_section
 from memory.views.sessions import add_session_panel
 
@@ -52,6 +54,8 @@ PAGES: list[Page] = [
 ]
 add_conversation_panel("conversation/compaction.html", load_compaction)
 add_session_panel("session_told.html", load_told)
+add_home_lead("home_learned.html", load_learned)
+add_home_lead("home_told.html", load_told_lately)
 urlpatterns = build_patterns(PAGES, WEB)
 
 add_section(Section("conversations", _("Conversations"), "message", "c", order=20, place="sessions"))

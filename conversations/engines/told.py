@@ -22,7 +22,7 @@ from memory.engines.sessions.told_answers import AGAIN, NOT_HERE, WRONG, place
 from memory.engines.support import validation as c
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.repositories import is_left_out, list_left_out, name_repositories
-from memory.models import Commit, Confirmation, Fact, FactLink, FactUse, Session
+from memory.models import Branch, Commit, Confirmation, Fact, FactLink, FactUse, Session
 from memory.repository_names import ANY
 from memory.texts import UUID_PATTERN
 from memory.words import extract_keywords
@@ -89,7 +89,7 @@ Entry = tuple[bool, UUID | None, Sequence[UUID]]  # whether it was at the start,
 def list_told(session: Session, now: datetime) -> list[ToldTime]:
     """Return what a session was told, the start first, then with its last prompts in their order."""
     entries = list_entries(session)
-    found = load_memories(session, entries, now)
+    found = load_memories(session.branch, entries, now)
     described = [describe_told(session, found, entry, now) for entry in entries]
     return [one for one in described if one.lines]
 
@@ -104,24 +104,24 @@ def list_entries(session: Session) -> list[Entry]:
     return entries
 
 
-def load_memories(session: Session, entries: Sequence[Entry], now: datetime) -> Memories:
+def load_memories(branch: Branch, entries: Sequence[Entry], now: datetime) -> Memories:
     uids = {uid for _, _, ids in entries for uid in ids}
     spoken = uids | {uid for _, uid, _ in entries if uid}
-    lineage = session.branch.lineage()
+    lineage = branch.lineage()
     facts = Fact.objects.in_lineage(lineage).fetch_by_key("uid", uids)
     attach_belief(facts, lineage)
-    name_repositories(facts, session.project_id)
+    name_repositories(facts, branch.project_id)
     messages = Message.objects.in_lineage(lineage).fetch_by_key("uid", spoken)
-    came = load_aftermath(facts, [row for row in messages if row.uid in uids], session, now)
+    came = load_aftermath(facts, [row for row in messages if row.uid in uids], branch, now)
     return Memories({fact.uid: fact for fact in facts}, {row.uid: row for row in messages}, came)
 
 
 def load_aftermath(
-    facts: Sequence[Fact], messages: Sequence[Message], session: Session, now: datetime
+    facts: Sequence[Fact], messages: Sequence[Message], branch: Branch, now: datetime
 ) -> dict[UUID, Aftermath]:
     """Return what came of facts and messages, with a fixed number of queries."""
-    lineage, uids = session.branch.lineage(), [fact.uid for fact in facts]
-    statements = Statements(ReadPoint(session.project_id, lineage, now))
+    lineage, uids = branch.lineage(), [fact.uid for fact in facts]
+    statements = Statements(ReadPoint(branch.project_id, lineage, now))
     revised, doubted = statements.find_revised(facts), statements.find_doubted(facts)
     uses = dict(select_equal(FactUse, ("uid", "access_count"), uid=uids))
     citing = find_citing([*uids, *(row.uid for row in messages)], lineage)

@@ -16,10 +16,17 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from conversations.engines.told import Aftermath, ToldLine, ToldTime, answer_message, list_told
-from memory.engines.sessions.told_answers import AGAIN, NOT_HERE, OUTDATED, WRONG, answer_line
+from memory.engines.sessions.told_answers import (
+    AGAIN,
+    NOT_HERE,
+    OUTDATED,
+    WRONG,
+    answer_fact,
+    answer_line,
+)
 from memory.engines.versions.repositories import list_left_out
 from memory.exceptions import Invalid, StaleVersion
-from memory.models import Fact, Session
+from memory.models import Commit, Fact, Session
 from memory.repository_names import ANY
 from memory.templatetags.day1 import moment, short
 from memory.views.base import ProjectPage
@@ -93,7 +100,7 @@ class LineShower:
 
     def explain_line(self, line: ToldLine, one: ToldTime) -> dict[str, Any]:
         """Return why a line came with its prompt, what came of it, and what may be said of it."""
-        answers = list_answers(line, self.session) if self.may_answer else []
+        answers = list_answers(line, self.session.project_path) if self.may_answer else []
         shown = {"answers": answers, "badges": list_badges(line), "outcomes": list(self.list_outcomes(line))}
         if one.is_start:
             return shown
@@ -147,7 +154,7 @@ def list_badges(line: ToldLine) -> list[str]:
     return [str(WORDS[name]) for name, holds in found if holds]
 
 
-def list_answers(line: ToldLine, session: Session) -> list[tuple[str, str]]:
+def list_answers(line: ToldLine, repository: str) -> list[tuple[str, str]]:
     """Return the buttons of a line, by what each sends; none of one that is told no more.
 
     A message was said, and stays so: it has no validity that ends, and no version that a button names.
@@ -156,14 +163,15 @@ def list_answers(line: ToldLine, session: Session) -> list[tuple[str, str]]:
     assert row is not None  # a line is of a fact or of a message
     marks = [WRONG, OUTDATED, NOT_HERE] if line.fact else [WRONG, NOT_HERE]
     names = [AGAIN] if line.is_left_out else [] if line.states else marks
-    fitting = [name for name in names if session.project_path or name != NOT_HERE]
+    fitting = [name for name in names if repository or name != NOT_HERE]
     version = line.fact.version if line.fact else ""
     return [(f"{name}:{row.uid}:{version}", str(WORDS[name])) for name in fitting]
 
 
 class AnswerLine(ProjectPage):
     """The buttons beside the lines: ``answer`` is what a curator says, the fact, and the version shown; of a
-    message none.
+    message none. ``key`` is the session that was told; without one, what is said holds on the page's branch.
+    ``back`` is home where the line stood there.
     """
 
     http_method_names = ["post"]
@@ -171,20 +179,26 @@ class AnswerLine(ProjectPage):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         key = request.POST.get("key", "")
         answer, uid, version = parse_answer(request.POST.get("answer", ""))
-        where = self.reader.url("session", key=key, branch="", at="")
+        is_home = not key or request.POST.get("back") == "home"
+        where = self.reader.url("home") if is_home else self.reader.url("session", key=key, branch="", at="")
         try:
             self.reader.require_now()
-            own: dict[str, Any] = {"session_id": key, "answer": answer, "actor": self.reader.actor}
-            if version is None:
-                commit = answer_message(message_id=uid, **own)
-            else:
-                commit = answer_line(fact_id=uid, expected_version=version, **own)
+            commit = self.say(key, uid, answer, version)
         except (*RECOVERABLE_ERRORS, StaleVersion) as error:
             flash_warning(request, error_sentence(error))
             return redirect(where)
         text = str(DONE[answer]) if commit else _("Nothing was changed.")
         flash_success(request, text, build_undo_url(self.reader, commit))
-        return redirect(f"{where}#told-{quote(str(uid))}")
+        return redirect(where if is_home else f"{where}#told-{quote(str(uid))}")
+
+    def say(self, key: str, uid: UUID, answer: str, version: int | None) -> Commit | None:
+        own: dict[str, Any] = {"answer": answer, "actor": self.reader.actor}
+        if not key:
+            branch = self.reader.branch.name
+            return answer_fact(fact_id=uid, branch_name=branch, expected_version=version, **own)
+        if version is None:
+            return answer_message(message_id=uid, session_id=key, **own)
+        return answer_line(fact_id=uid, session_id=key, expected_version=version, **own)
 
 
 def parse_answer(text: str) -> tuple[str, UUID, int | None]:

@@ -22,7 +22,7 @@ from memory.views.sparklines import draw_sparkline
 from memory.views.store_state import describe_troubles
 from memory.views.view_context import ViewContext
 
-NEWEST, BURSTS = 8, 6
+BURSTS = 6
 DAYS = 14  # that a drawing shows
 HEALTH_TTL_SECONDS = 15  # of the cached health: pinging a broker may take one
 
@@ -40,6 +40,7 @@ class Figure:
 FIGURES: list[Callable[[ViewContext], Figure | None]] = []  # of apps to the right
 # Templates of apps to the right, and what each shows as ``panel``; None: nothing.
 PANELS: list[tuple[str, Callable[[ViewContext], Any]]] = []
+LEADS: list[tuple[str, Callable[[ViewContext], Any]]] = []  # panels with which Home opens
 
 
 def add_home_figure(load: Callable[[ViewContext], Figure | None]) -> None:
@@ -52,6 +53,11 @@ def add_home_panel(template: str, load: Callable[[ViewContext], Any]) -> None:
     PANELS.append((template, load))
 
 
+def add_home_lead(template: str, load: Callable[[ViewContext], Any]) -> None:
+    """Show a panel with which Home opens."""
+    LEADS.append((template, load))
+
+
 class Home(ProjectPage):
     reads_past = True
     template_name = "home.html"
@@ -60,16 +66,17 @@ class Home(ProjectPage):
     title = _("Home")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        newest = FactEngine().list_facts(**self.reader.read_args, limit=NEWEST)
-        if self.reader.is_now and not newest.results:
+        is_empty = not FactEngine().list_facts(**self.reader.read_args, limit=1).results
+        if self.reader.is_now and is_empty:
             kwargs |= setup_context(self.request, self.reader)
         health = self.health()
         return super().get_context_data(
             health=health,
             troubles=describe_troubles(health),
-            newest=newest,
+            is_empty=is_empty,
+            leads=self.load_panels(LEADS),
             figures=[figure for load in FIGURES if (figure := load(self.reader)) is not None],
-            panels=self.panels(),
+            panels=self.load_panels(PANELS),
             feed=self.feed(),
             work=self.work(),
             **self.recall(),
@@ -102,8 +109,10 @@ class Home(ProjectPage):
         key = f"health:{self.reader.project.pk}"
         return cache.get_or_set(key, lambda: check_health(self.reader.actor), HEALTH_TTL_SECONDS) or {}
 
-    def panels(self) -> list[tuple[str, Any]]:
-        loaded = [(template, load(self.reader)) for template, load in PANELS]
+    def load_panels(
+        self, panels: Sequence[tuple[str, Callable[[ViewContext], Any]]]
+    ) -> list[tuple[str, Any]]:
+        loaded = [(template, load(self.reader)) for template, load in panels]
         return [(template, panel) for template, panel in loaded if panel is not None]
 
     def work(self) -> list[Work]:

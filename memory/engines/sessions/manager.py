@@ -1,7 +1,7 @@
 """Agents' sessions: created on first use, ended once, with a context for the next session."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
@@ -346,6 +346,13 @@ def set_titles(sessions: Sequence[Session]) -> None:
         for row in rows:
             text = " ".join((titles.get(row.key) or row.summary).split())
             row.title = Truncator(text).chars(MAX_TITLE) or row.key
+
+
+def list_named(actor: Actor, keys: Iterable[str]) -> dict[str, Session]:
+    """Return the sessions with these keys that the actor may see, with their titles."""
+    named = list(filter_visible(actor).filter(key__in={key for key in keys if key}))
+    set_titles(named)
+    return {session.key: session for session in named}
 
 
 def get_session(actor: Actor, session_id: str, is_shown: bool = False) -> Session:

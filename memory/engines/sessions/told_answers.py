@@ -11,7 +11,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.evidence import get_fact_commit
 from memory.engines.sessions.manager import get_session
 from memory.engines.support import validation as c
-from memory.engines.versions.repositories import NOT_IN, Described, list_left_out
+from memory.engines.versions.repositories import NOT_IN, Described, find_repositories, list_left_out
 from memory.exceptions import Conflict
 from memory.models import Commit
 from memory.repository_names import ANY
@@ -30,17 +30,38 @@ def answer_line(
     session's repository, *here* tells it there again. Raises NotFound, Conflict for a session without a
     repository, StaleVersion, Invalid, scope and branch refusals.
     """
-    answer = CHECK_ANSWER("answer", answer)
     session = get_session(actor, session_id, is_shown=True)
-    branch = session.branch.name
-    actor.require_scope("curate", branch)
-    where: dict[str, Any] = {"actor": actor, "branch_name": branch}
+    where: dict[str, Any] = {"actor": actor, "branch_name": session.branch.name}
+    return apply_answer(fact_id, answer, expected_version, where, session.project_path)
+
+
+def answer_fact(
+    *, fact_id: UUID, answer: str, actor: Actor, branch_name: str, expected_version: int | None = None
+) -> Commit | None:
+    """Apply what a curator says of a fact on a branch; return the commit, None without a change.
+
+    As ``answer_line``, but *not_here* and *here* are about the fact's own repository.
+    """
+    where: dict[str, Any] = {"actor": actor, "branch_name": branch_name}
+    return apply_answer(fact_id, answer, expected_version, where)
+
+
+def apply_answer(
+    fact_id: UUID,
+    answer: str,
+    expected_version: int | None,
+    where: dict[str, Any],
+    repository: str | None = None,
+) -> Commit | None:
+    answer, actor = CHECK_ANSWER("answer", answer), where["actor"]
+    actor.require_scope("curate", where["branch_name"])
     if answer == WRONG:
         return invalidate(fact_id, expected_version, where)
     before = FactEngine().get_fact(fact_id=fact_id, **where)
     updates: dict[str, Any] = {"valid_until": timezone.now()}
     if answer != OUTDATED:
-        updates = {"metadata": place(before, session.project_path, answer == AGAIN)}
+        own = find_repositories(actor.project_id, [before])[0] if repository is None else repository
+        updates = {"metadata": place(before, own, answer == AGAIN)}
     fact = FactEngine().update_fact(
         fact_id=fact_id, updates=updates, expected_version=expected_version or before.version, **where
     )

@@ -24,6 +24,7 @@ export function live() {
     let silence_timer = null;
     let may_read_at = 0;
     let was_silent = false;
+    let is_late = false; // whether what the stream told of may have more behind it: see [data-late]
     let is_new = false; // the server, whose first answer takes longer than those that follow
 
     function show(name) {
@@ -44,6 +45,7 @@ export function live() {
         stream.addEventListener("error", failed);
         stream.addEventListener("change", (event) => {
             newest = JSON.parse(event.data).position;
+            is_late = true;
             look();
         });
     }
@@ -92,6 +94,13 @@ export function live() {
         await put_in_place(answer.page);
         position = Math.max(position, told);
         show("");
+        look_once_more();
+    }
+
+    // What a prompt was told is kept behind the event that told of the prompt, and no event tells of it.
+    function look_once_more() {
+        if (is_late && main.querySelector("[data-late]")) read_timer = setTimeout(refresh, Math.max(LEAST_MS, may_read_at - Date.now()));
+        is_late = false;
     }
 
     async function ask() {

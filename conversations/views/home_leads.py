@@ -1,0 +1,106 @@
+"""What Home opens with: what memory learned last, and what sessions were told of it."""
+
+from typing import Any
+
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from conversations.engines.tellings import Telling, list_tellings
+from conversations.engines.told import describe_fact
+from conversations.views.told import LineShower, list_answers, list_badges
+from memory.engines.facts.engine import FactEngine
+from memory.engines.sessions.lines import AGENTS, NOTED, OBSERVED, REPAIR, name_source
+from memory.engines.sessions.manager import Utterance, list_named
+from memory.engines.sessions.utterances import find_utterances
+from memory.models import Fact, Session
+from memory.views.view_context import ViewContext
+
+MAX_LEARNED = 8
+MAX_TELLINGS = 6
+MAX_LINES = 3  # of a telling
+VOICES = {
+    "": lazy("a person’s words"),
+    AGENTS: lazy("an agent’s words"),
+    OBSERVED: lazy("seen in an agent’s work"),
+    REPAIR: lazy("a failure and what put it right"),
+    NOTED: lazy("written down"),
+}
+
+
+def load_learned(reader: ViewContext) -> dict[str, Any]:
+    """Return the newest facts, each with whose words it is, the session that taught it, and the buttons."""
+    facts = FactEngine().list_facts(**reader.read_args, limit=MAX_LEARNED).results
+    voices = find_utterances(facts, reader.branch.lineage(reader.seq))
+    sessions = list_named(reader.actor, {fact.session_id for fact in facts})
+    rows = [LearnedRow(reader, fact, voices.get(fact.uid), sessions.get(fact.session_id)) for fact in facts]
+    return {"lines": [row.show() for row in rows]}
+
+
+class LearnedRow:
+    """A fact that was learned, as Home shows it."""
+
+    def __init__(
+        self, reader: ViewContext, fact: Fact, voice: Utterance | None, session: Session | None
+    ) -> None:
+        self.reader, self.fact, self.voice, self.session = reader, fact, voice, session
+
+    def show(self) -> dict[str, Any]:
+        fact = self.fact
+        line = describe_fact(
+            Session(project_path=fact.repository), fact, fact.fact_text, frozenset(), timezone.now()
+        )
+        answers = list_answers(line, fact.repository) if self.reader.allowed_now["curate"] else []
+        return {
+            "fact": fact,
+            "text": fact.fact_text,
+            "address": self.reader.url("fact", fact.uid),
+            "kind": self.name_voice(),
+            "at": fact.created_at,
+            "reason": self.name_session(),
+            "badges": list_badges(line),
+            "answers": answers,
+        }
+
+    def name_voice(self) -> str:
+        """Return whose words a fact is: of a person by name, where who used the key is known."""
+        source = name_source(self.fact, self.voice)
+        if not source and self.voice and self.voice.author.startswith("user:"):
+            return _("said by %(who)s") % {"who": self.voice.name}
+        writer = self.fact.agent_id or self.fact.source
+        if source == NOTED and writer:
+            return _("written by %(who)s") % {"who": writer}
+        return str(VOICES[source])
+
+    def name_session(self) -> SafeString | str:
+        if self.session is None:
+            return ""
+        address = self.reader.url("session", key=self.session.key, branch=self.session.branch.name, at="")
+        link = format_html('<a href="{}" dir="auto">{}</a>', address, self.session.title)
+        return format_html("<span>{}</span>", format_html(_("in {session}"), session=link))
+
+
+def load_told_lately(reader: ViewContext) -> dict[str, Any] | None:
+    """Return what the last sessions of the branch were told; nothing in the past."""
+    if not reader.is_now:
+        return None
+    found = list_tellings(actor=reader.actor, branch=reader.branch, limit=MAX_TELLINGS, now=timezone.now())
+    return {"tellings": [show_telling(reader, one) for one in found]}
+
+
+def show_telling(reader: ViewContext, one: Telling) -> dict[str, Any]:
+    """Return a telling: to which session, with which prompt, when, and its first lines."""
+    shower = LineShower(reader, one.session)
+    lines = one.content.lines
+    prompt = one.content.prompt
+    return {
+        "session": one.session,
+        "address": shower.link("session", key=one.session.key),
+        "prompt": prompt.content if prompt else "",
+        "title": _("At its start") if one.content.is_start else _("With a prompt"),
+        "at": one.at,
+        "lines": [shower.show_line(line, one.content) for line in lines[:MAX_LINES]],
+        "more": max(0, len(lines) - MAX_LINES),
+    }
