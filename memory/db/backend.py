@@ -34,6 +34,7 @@ class Features(Protocol):
     must_be_told_to_walk: bool
     limits_correlated_subqueries: bool
     keeps_statements: bool
+    keeps_notes: bool
 
 
 class SearchIndex(Protocol):

@@ -110,13 +110,13 @@ class VersionedQuerySet(LazyFilters[Row]):
 
     def _edge_rows(self, k: int, by: str, down: bool, beyond: Any) -> list[Row]:
         """Query each arm of the lineage for k rows by itself: sorting their union would read all of it."""
-        arms = self._ordered_arms(by, down, beyond)
+        arms = self.ordered_arms(by, down, beyond)
         found = [row for arm in arms for row in self._first(arm, k)]
         return sorted(found, key=attrgetter(by), reverse=down)[:k]
 
     def highest_keys(self, k: int, by: str) -> list[int]:
         """Return the primary keys of the same rows as ``highest``."""
-        pairs = [pair for arm in self._ordered_arms(by, True) for pair in arm.values_list(by, "pk")[:k]]
+        pairs = [pair for arm in self.ordered_arms(by, True) for pair in arm.values_list(by, "pk")[:k]]
         return [pk for _, pk in sorted(pairs, reverse=True)[:k]]
 
     def stream(self, k: int, by: str, *, down: bool, beyond: Any = None) -> Iterator[Row]:
@@ -124,10 +124,10 @@ class VersionedQuerySet(LazyFilters[Row]):
 
         Rows that the caller does not take are not read into memory.
         """
-        arms = [self._stream_first(arm, k) for arm in self._ordered_arms(by, down, beyond)]
+        arms = [self._stream_first(arm, k) for arm in self.ordered_arms(by, down, beyond)]
         return islice(merge(*arms, key=attrgetter(by), reverse=down), k)
 
-    def _ordered_arms(self, by: str, down: bool, beyond: Any = None) -> Iterator[models.QuerySet]:
+    def ordered_arms(self, by: str, down: bool, beyond: Any = None) -> Iterator[models.QuerySet]:
         """Yield the rows of each branch of the lineage in the order of a column, beyond a value if given."""
         condition = {} if beyond is None else {f"{by}__{'lt' if down else 'gt'}": beyond}
         walk = {"down": down and by == "uid" and beyond is None}
@@ -163,7 +163,7 @@ class VersionedQuerySet(LazyFilters[Row]):
 
     def _first(self, ordered: models.QuerySet, k: int) -> Iterable[Row]:
         if not get_features(self.db).sorts_whole_rows:
-            return ordered[:k]
+            return raw_select.run_query(self.model, ordered[:k])
         pks = list(ordered.values_list("pk", flat=True)[:k])
         return self.model._base_manager.using(self.db).filter(pk__in=pks)
 

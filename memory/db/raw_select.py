@@ -1,7 +1,7 @@
 """Raw SELECT of few rows by a key, where the ORM takes longer than the database."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from types import NoneType
 from typing import Any, TypeVar
@@ -160,6 +160,24 @@ def fetch_instances(rows: models.QuerySet[Row], by: str, values: Iterable[Any]) 
     return build_instances(rows.model, rows.db, select_by_key(rows, names, by, values))
 
 
+def run_query(model: type[Row], rows: models.QuerySet) -> list[Row]:
+    """Return the rows of a queryset of whole rows, without joins, as the ORM does."""
+    try:
+        sql, values = rows.query.get_compiler(rows.db).as_sql()
+    except EmptyResultSet:
+        return []
+    read = prepare_reading(rows.db, model, [field.name for field in all_fields(model)])
+    return build_instances(model, rows.db, read.fetch(sql, values))
+
+
+def fetch_keys(model: type[Row], using: str, keys: str, values: Sequence[Any]) -> list[Row]:
+    """Return the rows whose primary keys are those of a SELECT."""
+    read = prepare_reading(using, model, [field.name for field in all_fields(model)])
+    pk: Any = model._meta.pk
+    where = f"{ROW}.{connections[using].ops.quote_name(pk.column)} IN ({keys})"
+    return build_instances(model, using, read.where((where, values)))
+
+
 def all_fields(model: type[models.Model]) -> Sequence[Any]:
     return model._meta.concrete_fields
 
@@ -221,13 +239,36 @@ def fetch_one(model: type[Row], *, lock: bool = False, **columns: Any) -> Row | 
     It is read again when anything in the store has changed.
     """
     using = model._base_manager.db
-    notes = {} if lock else get_backend(using).notes
+    is_fresh = lock and connections[using].features.has_select_for_update
+    notes = {} if is_fresh else get_backend(using).notes
     key = (model, *columns.items())
     if key not in notes:
         equal = [ColumnIn(model, name, [value]) for name, value in columns.items()]
         read = prepare_reading(using, model, [field.name for field in all_fields(model)])
-        notes[key] = read.where(*render_conditions(equal, using), lock=lock)[:1]
+        note_rows(notes, model, columns, read.where(*render_conditions(equal, using), lock=lock)[:1])
     return next(iter(build_instances(model, using, notes[key])), None)
+
+
+def fetch_all(model: type[Row], **columns: Any) -> list[Row]:
+    """Return the few rows with these values in these columns; noted as ``fetch_one`` does."""
+    using = model._base_manager.db
+    notes, key = get_backend(using).notes, (model, *columns.items())
+    if key not in notes:
+        equal = [ColumnIn(model, name, [value]) for name, value in columns.items()]
+        read = prepare_reading(using, model, [field.name for field in all_fields(model)])
+        notes[key] = read.where(*render_conditions(equal, using))
+    return build_instances(model, using, notes[key])
+
+
+def note_rows(
+    notes: dict[Any, Any], model: type[models.Model], columns: Mapping[str, Any], rows: list[tuple]
+) -> None:
+    """Note the row with these values in these columns, by its primary key too; no row where there is none."""
+    notes[model, *columns.items()] = rows
+    if rows:
+        names = [field.name for field in all_fields(model)]
+        pk: Any = model._meta.pk
+        notes[model, (pk.name, rows[0][names.index(pk.name)])] = rows
 
 
 def read_neighbours(

@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db import models
 
 from memory.conf import conf
+from memory.db.raw_select import fetch_one
 from memory.exceptions import ROWS_FULL, QuotaExceeded
 from memory.models.projects import Project
 from memory.quota import Quota, Usage, format_size
@@ -72,7 +73,7 @@ def _keep(project_id: UUID) -> Usage:
 
 def read_usage(project_id: UUID) -> Usage:
     """Read what a project stores, and its quota."""
-    return build_usage(ProjectUsage.objects.filter(pk=project_id).first())
+    return build_usage(fetch_one(ProjectUsage, project=project_id))
 
 
 def build_usage(row: ProjectUsage | None) -> Usage:

@@ -26,6 +26,7 @@ class DatabaseFeatures(features.DatabaseFeatures):
     # ORDER BY … LIMIT in a correlated subquery returns NULL, without an error.
     limits_correlated_subqueries = False
     keeps_statements = False
+    keeps_notes = False  # another server's writes are seen by asking alone
 
     # ---- transactions and locks ----
     supports_transactions = True

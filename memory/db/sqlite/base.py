@@ -69,6 +69,7 @@ class DatabaseFeatures(features.DatabaseFeatures):
     must_be_told_to_walk = True  # for few rows in index order, which the planner would sort whole
     limits_correlated_subqueries = True
     keeps_statements = True  # that were prepared, by their text
+    keeps_notes = True  # of rows, until anything in the store changes
 
 
 class DatabaseOperations(operations.DatabaseOperations):
@@ -314,11 +315,7 @@ class DatabaseWrapper(SQLiteWrapper):
 
     @property
     def notes(self) -> dict[Any, Any]:
-        """Return what was read of the present state; a transaction that may write has nothing: what it reads
-        may be taken back.
-        """
-        if self.in_atomic_block:
-            return {}
+        """Return what was read of the present state."""
         return self._state.values if self._in_snapshot else self._state.follow()
 
     @contextmanager
@@ -364,6 +361,7 @@ class DatabaseWrapper(SQLiteWrapper):
         except BaseException:
             self._pass_on()
             raise
+        self._state.begin_transaction()
 
     def _commit(self) -> None:
         require_undamaged(self.store)  # it may have been found since this transaction began

@@ -20,6 +20,23 @@ def read_state(cursor: Any) -> tuple[int, Commit]:
     return epoch, (place, str(uid)) if place else NO_COMMIT
 
 
+def read_added(cursor: Any, table: str, index: str, place: int) -> tuple[int, Commit, str, str]:
+    """Return the state, the id of the commit at a place in their order, and the rows of a table that those
+    behind it added, as id:length in the index, with commas between them.
+    """
+    cursor.execute(
+        "SELECT user_version, c.rowid, c.id, (SELECT id FROM memory_commit WHERE rowid = %s),"
+        " (SELECT group_concat(v.rid || ':' || coalesce(hex(d.sz), '')) FROM memory_commit n"
+        f' CROSS JOIN "{table}" v ON v.branch_id = n.branch_id AND v.seq_from = n.seq'
+        f' LEFT JOIN "{index}_docsize" d ON d.id = v.rid WHERE n.rowid > %s)'
+        " FROM pragma_user_version"
+        " LEFT JOIN memory_commit c ON c.rowid = (SELECT max(rowid) FROM memory_commit)",
+        [place, place],
+    )
+    epoch, newest, uid, known, added = cursor.fetchone()
+    return epoch, (newest, str(uid)) if newest else NO_COMMIT, known or "", added or ""
+
+
 def begin_epoch(connection: Any) -> None:
     """Have all caches of this database dropped, in every process, once the transaction is committed."""
     with connection.cursor() as cursor:
@@ -36,11 +53,21 @@ class KnownState:
     def __init__(self, wrapper: Any) -> None:
         self.wrapper, self.values = wrapper, dict[Any, Any]()
         self._mark: tuple[Any, ...] = ()
+        self._changes_before = -1  # of this connection, when its transaction began
+
+    def begin_transaction(self) -> None:
+        """Note that nothing was written yet in the transaction that begins."""
+        self._changes_before = self.wrapper.connection.total_changes
 
     def follow(self) -> dict[Any, Any]:
-        """Return the values, none where the store has changed since they were read."""
+        """Return the values, none where the store has changed since they were read.
+
+        A transaction that has written keeps nothing: what it reads may be taken back.
+        """
         self.wrapper.ensure_connection()
         own = self.wrapper.connection
+        if self.wrapper.in_atomic_block and own.total_changes != self._changes_before:
+            return {}
         with self.wrapper.wrap_database_errors:
             (others,) = own.execute("PRAGMA data_version").fetchone()  # changes as others commit
         mark = (own, others, own.total_changes, self.wrapper.reads_past_damage)

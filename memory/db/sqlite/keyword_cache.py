@@ -9,8 +9,9 @@ whenever rows of the index were replaced or removed for good, which the database
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,17 +20,19 @@ from memory.db.bm25 import find_stem
 from memory.db.querysets import Ranked, VersionedQuerySet
 from memory.db.sqlite import vocabulary
 from memory.db.sqlite.closed_versions import match_text
-from memory.db.sqlite.index_state import NO_COMMIT, Commit, read_state
+from memory.db.sqlite.index_state import NO_COMMIT, Commit, read_added
 from memory.db.sqlite.vector_caches import find_vector_cache
 from memory.db.sqlite.vocabulary import Lengths
 
 MAX_POSTINGS = 4_000_000  # of all words of an index, 12 bytes each
 WORD_POSTINGS = 50  # whose memory a word takes besides its own: words that no text has need a bound too
+NO_PLACE = 2**62  # behind all commits
 MAX_WORD_LENGTH = 200  # characters of a word that is kept: a query of 8,000 may be one word
 MAX_CACHES = 16  # of indexes: a store has three
 MAX_NEW_ROWS = 100  # looked up one by one; beyond them a word is read again
 MAX_GROWTH = 0.02  # of an index, until a word is read again: scores depend on the number of texts
 UNFILTERED, FILTERED = 4, 20  # matches that are looked at first, for each that is wanted
+MAX_UNITED = 100  # selects of a statement
 MAX_LOG = 10_000  # rows, and commits, beyond which all words are read again
 ONE_OF = " AND rowid IN (SELECT value FROM json_each(%s))"
 
@@ -101,6 +104,7 @@ class KeywordCache:
         self._epoch, self._commit, self._size = epoch, commit, size
         self._seen = {commit}  # the newest commits of the states since
         self._log: list[int] = []  # the rows that commits added since
+        self._added: list[tuple[int, str]] = []  # those whose lengths are not among the others yet
         self._words: OrderedDict[str, WordScores] = OrderedDict()
         self._postings = 0
         self._lengths = vocabulary.NO_LENGTHS
@@ -124,100 +128,138 @@ class KeywordCache:
             if (point := self._follow_commits(cursor)) is None:
                 return None
             listed = connection.has_vocabularies
-            return Matches.of([self._load_word(cursor, phrase, point, listed) for phrase in phrases])
+            return Matches.of(self._load_words(cursor, phrases, point, listed))
 
     # ---- what changed --------------------------------------------------------------------------
 
     def _follow_commits(self, cursor: Any) -> Point | None:
         """Bring the log up to the snapshot; return the point in it, None for an older snapshot."""
-        epoch, last = read_state(cursor)
         with self._lock:
+            epoch, last, is_there, added = self._read_changes(cursor)
             changed = last != self._commit
             if epoch < self._epoch or (epoch == self._epoch and changed and last in self._seen):
                 return None
             is_long = max(len(self._log), len(self._seen)) > MAX_LOG
-            if epoch != self._epoch or is_long or (changed and not self._has_commit(cursor)):
+            if epoch != self._epoch or is_long or (changed and not is_there):
                 cursor.execute(f'SELECT count(*) FROM "{self.index}_docsize"')
                 self._reset(epoch, last, cursor.fetchone()[0])
             elif changed:
-                self._log += self._read_new_rows(cursor)
+                self._log += [rid for rid, _ in added]
+                self._added += added
                 self._commit = last
                 self._seen.add(last)
             return epoch, len(self._log)
 
-    def _has_commit(self, cursor: Any) -> bool:
-        """Return whether the newest commit that is known is there: no other has taken its place."""
-        if self._commit == NO_COMMIT:
-            return True
-        cursor.execute("SELECT id FROM memory_commit WHERE rowid = %s", [self._commit[0]])
-        return bool(cursor.fetchone() == (self._commit[1],))
-
-    def _read_new_rows(self, cursor: Any) -> list[int]:
-        cursor.execute(
-            f'SELECT v.rid FROM memory_commit c JOIN "{self.table}" v'
-            " ON v.branch_id = c.branch_id AND v.seq_from = c.seq WHERE c.rowid > %s",
-            [self._commit[0]],
-        )
-        return [rid for (rid,) in cursor.fetchall()]
+    def _read_changes(self, cursor: Any) -> tuple[int, Commit, bool, list[tuple[int, str]]]:
+        """Return the epoch, the newest commit, whether the newest that is known is there, as no other has
+        taken its place, and the rows that were added since with their lengths as the index has them.
+        """
+        place, uid = self._commit if self._epoch >= 0 else (NO_PLACE, "")
+        epoch, last, known, added = read_added(cursor, self.table, self.index, place)
+        pairs = (pair.split(":") for pair in added.split(",")) if added else ()
+        return epoch, last, known == uid, [(int(rid), size) for rid, size in pairs]
 
     # ---- words ---------------------------------------------------------------------------------
 
-    def _load_word(self, cursor: Any, phrase: str, point: Point, listed: bool) -> WordScores:
+    def _load_words(
+        self, cursor: Any, phrases: Sequence[str], point: Point, listed: bool
+    ) -> list[WordScores]:
+        """Return the words up to the point; those that lack rows are read together."""
         epoch, known = point
         with self._lock:
-            word = self._words.get(phrase) if epoch == self._epoch else None
-            new = self._log[word.known : known] if word else []
-        if word and word.read_at <= known and not new:
-            return word
-        found = self._add_new_rows(cursor, word, phrase, new) if word and word.read_at <= known else None
-        found = found or self._read_word(cursor, phrase, point, listed)
-        self._keep_word(phrase, found, epoch)
-        return found
+            every = {phrase: self._words.get(phrase) for phrase in phrases} if epoch == self._epoch else {}
+            words = {phrase: word for phrase, word in every.items() if word and word.read_at <= known}
+            new = {phrase: self._log[word.known : known] for phrase, word in words.items()}
+        late = [phrase for phrase, rows in new.items() if rows and not self._must_reread(words[phrase], rows)]
+        fresh = [phrase for phrase in phrases if phrase not in words or (new[phrase] and phrase not in late)]
+        words |= self._add_new_rows(cursor, {phrase: (words[phrase], new[phrase]) for phrase in late})
+        words |= self._read_words(cursor, fresh, point, listed)
+        for phrase in (*late, *fresh):
+            self._keep_word(phrase, words[phrase], epoch)
+        return [words[phrase] for phrase in phrases]
+
+    def _must_reread(self, word: WordScores, new: Sequence[int]) -> bool:
+        growth = word.known + len(new) - word.read_at
+        return len(new) > MAX_NEW_ROWS or growth > self._size * MAX_GROWTH
 
     def _add_new_rows(
-        self, cursor: Any, word: WordScores, phrase: str, new: Sequence[int]
-    ) -> WordScores | None:
-        """Return the word with rows that are new; None where it is better read again."""
-        known = word.known + len(new)
-        if len(new) > MAX_NEW_ROWS or known - word.read_at > self._size * MAX_GROWTH:
-            return None
-        rows, scores = self._fetch(cursor, phrase, ONE_OF, json.dumps(new))
+        self, cursor: Any, late: Mapping[str, tuple[WordScores, Sequence[int]]]
+    ) -> dict[str, WordScores]:
+        """Return words with rows that are new, read in one statement."""
+        queries = [(phrase, json.dumps(new)) for phrase, (_, new) in late.items()]
+        read = zip(late.items(), self._fetch(cursor, queries), strict=True)
+        return {phrase: self._add_rows(word, new, *found) for (phrase, (word, new)), found in read}
+
+    @staticmethod
+    def _add_rows(word: WordScores, new: Sequence[int], rows: np.ndarray, scores: np.ndarray) -> WordScores:
         rows, scores = np.concatenate([word.rows, rows]), np.concatenate([word.scores, scores])
         order = np.argsort(rows, kind="stable")
-        return WordScores(rows[order], scores[order], word.read_at, known)
+        return WordScores(rows[order], scores[order], word.read_at, word.known + len(new))
 
-    def _read_word(self, cursor: Any, phrase: str, point: Point, listed: bool) -> WordScores:
-        stem = find_stem(phrase) if listed and len(phrase) <= MAX_WORD_LENGTH else None
-        if stem is None:  # several words, or a long one
-            rows, scores = self._fetch(cursor, phrase, "")
-        else:
-            rows, counts = vocabulary.read_places(cursor, self.index, stem)
-            scores = vocabulary.score_rows(
-                cursor, self.index, counts, self._load_lengths(cursor, rows, point[0])
-            )
-        return WordScores(rows, scores.astype("f4"), point[1], point[1])
+    def _read_words(
+        self, cursor: Any, phrases: Sequence[str], point: Point, listed: bool
+    ) -> dict[str, WordScores]:
+        """Read all that has the words: of single ones together, of several words and long ones one by one."""
+        short = [phrase for phrase in phrases if listed and len(phrase) <= MAX_WORD_LENGTH]
+        stems = {phrase: stem for phrase in short if (stem := find_stem(phrase)) is not None}
+        rest = [phrase for phrase in phrases if phrase not in stems]
+        read = dict(zip(rest, self._fetch(cursor, [(phrase, "") for phrase in rest]), strict=True))
+        read |= self._score_stems(cursor, stems, point[0])
+        return {
+            p: WordScores(rows, scores.astype("f4"), point[1], point[1]) for p, (rows, scores) in read.items()
+        }
 
-    def _load_lengths(self, cursor: Any, rows: np.ndarray, epoch: int) -> np.ndarray:
-        """Return the length of each of the rows."""
+    def _score_stems(
+        self, cursor: Any, stems: Mapping[str, str], epoch: int
+    ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Return the rows and scores of single words, by their phrases."""
+        if not stems:
+            return {}
+        places, totals = vocabulary.read_places(cursor, self.index, list(stems.values()))
+        lengths = self._load_lengths(cursor, np.unique(np.concatenate([each.rows for each in places])), epoch)
+        return {
+            phrase: (rows, vocabulary.score_rows(counts, vocabulary.select_lengths(lengths, rows), totals))
+            for phrase, (rows, counts) in zip(stems, places, strict=True)
+        }
+
+    def _load_lengths(self, cursor: Any, rows: np.ndarray, epoch: int) -> Lengths:
+        """Return lengths, those of the rows among them."""
         with self._lock:
-            known = self._lengths if epoch == self._epoch else vocabulary.NO_LENGTHS
-        found = vocabulary.complete_lengths(cursor, self.index, known, rows)
+            is_present, added = epoch == self._epoch, self._added
+            known = self._lengths if is_present else vocabulary.NO_LENGTHS
+            size = self._size if is_present else 0
+            if is_present and added and len(known.rows):
+                self._lengths = known = vocabulary.add_lengths(known, added)
+            self._added = [] if is_present else added
+        found = vocabulary.complete_lengths(cursor, self.index, known, rows, size)
         if found is not known:
             self._keep_lengths(found, epoch)
-        return vocabulary.select_lengths(found, rows)
+        return found
 
     def _keep_lengths(self, lengths: Lengths, epoch: int) -> None:
         with self._lock:
             if epoch == self._epoch:
                 self._lengths = lengths
 
-    def _fetch(self, cursor: Any, phrase: str, condition: str, *values: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows that have a phrase, and their scores."""
-        sql = f'SELECT rowid, -rank FROM "{self.index}" WHERE "{self.index}" MATCH %s{condition}'
-        cursor.execute(sql, [match_text([phrase]), *values])
-        found = np.array(cursor.fetchall(), dtype=[("row", "i8"), ("score", "f4")])
-        found.sort(order="row")
-        return found["row"].copy(), found["score"].copy()
+    def _fetch(
+        self, cursor: Any, queries: Sequence[tuple[str, str]]
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the rows that have each phrase, and their scores; with row ids, in JSON, of those alone."""
+        for start in range(0, len(queries), MAX_UNITED):
+            batch = queries[start : start + MAX_UNITED]
+            arms = [self._match_sql(place, one) for place, (_, one) in enumerate(batch)]
+            values = [[match_text([phrase]), *[rids] * bool(rids)] for phrase, rids in batch]
+            cursor.execute(" UNION ALL ".join(arms), [value for each in values for value in each])
+            kinds = [("place", "i4"), ("row", "i8"), ("score", "f4")]
+            found = np.array(cursor.fetchall(), dtype=kinds)
+            found.sort(order=["place", "row"])
+            ends = np.searchsorted(found["place"], np.arange(len(batch) + 1))
+            for low, high in pairwise(ends):
+                yield found["row"][low:high].copy(), found["score"][low:high].copy()
+
+    def _match_sql(self, place: int, rids: str) -> str:
+        sql = f'SELECT {place}, rowid, -rank FROM "{self.index}" WHERE "{self.index}" MATCH %s'
+        return sql + ONE_OF * bool(rids)
 
     def _keep_word(self, phrase: str, word: WordScores, epoch: int) -> None:
         """Keep a word; the ones that were not searched for longest make room."""

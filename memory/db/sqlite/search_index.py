@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from django.apps import apps
 from django.core.exceptions import EmptyResultSet
 from django.db import models
 
@@ -22,6 +23,7 @@ from memory.db.index_tokens import (
 )
 from memory.db.indexes import FullTextIndex, full_text_index
 from memory.db.querysets import Ranked, VersionedQuerySet
+from memory.db.raw_select import fetch_one
 from memory.db.sqlite.closed_versions import ClosedVersions, match_text, narrowing_tokens
 from memory.db.sqlite.index_state import begin_epoch
 from memory.db.sqlite.keyword_cache import (
@@ -159,11 +161,6 @@ class SearchIndex:
             with self.connection.cursor() as cursor:
                 cursor.executemany(sql, values)
 
-    def _fetch_rows(self, sql: str, *params: Any) -> list[tuple]:
-        with self.connection.cursor() as cursor:
-            cursor.execute(sql, params)
-            return cursor.fetchall()
-
     # ---- keyword -------------------------------------------------------------------------------
 
     def knows_words(self, rows: VersionedQuerySet) -> bool:
@@ -248,8 +245,8 @@ class SearchIndex:
         branch, limit = (rows.lineage or ((0, 0),))[0]
         notes = self.connection.notes
         if ("covers", branch, limit) not in notes:
-            known = "SELECT 1 FROM memory_branch WHERE id = %s AND head <= %s AND indexed"
-            notes["covers", branch, limit] = bool(self._fetch_rows(known, branch, limit))
+            row: Any = fetch_one(apps.get_model("memory", "Branch"), id=branch)
+            notes["covers", branch, limit] = bool(row and row.head <= limit and row.indexed)
         return notes["covers", branch, limit]
 
     def _better_read(self, rows: VersionedQuerySet) -> bool:

@@ -5,6 +5,7 @@ kind fts5vocab says in which texts a word stands. See decision 0060.
 """
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from memory.db.bm25 import parse_varints, term_rarity, weigh_counts
 from memory.db.indexes import full_text_index
 
 COLUMNS = 2  # of every full-text table: text and tokens
+MAX_READ_AT_ONCE = 20_000  # rows of an index, whose lengths are read when the first is needed
 MAX_MISSING_ROWS = 1000  # looked up by key; beyond them all lengths are read again
 
 
@@ -53,16 +55,37 @@ def list_index_names() -> tuple[str, ...]:
 # ---- words -------------------------------------------------------------------------------------
 
 
-def read_places(cursor: Any, index: str, stem: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows that have a word, sorted, and how often it stands in each."""
+class Places(NamedTuple):
+    """The rows that have a word, sorted, and how often it stands in each."""
+
+    rows: np.ndarray
+    counts: np.ndarray
+
+
+class Totals(NamedTuple):
+    """How many texts an index has, and how many tokens they have on average."""
+
+    texts: int
+    mean: float
+
+
+def read_places(cursor: Any, index: str, stems: Sequence[str]) -> tuple[list[Places], Totals]:
+    """Return the places of each of the words, and the totals of the index, in one statement."""
     # As one text: SQLite writes it and numpy reads it faster than Python makes a tuple of each row.
-    sql = f"SELECT group_concat(doc) FROM temp.\"{index}_words\" WHERE term = %s AND col = 'text'"
-    cursor.execute(sql, [stem])
-    (listed,) = cursor.fetchone()
+    place = f"SELECT group_concat(doc) FROM temp.\"{index}_words\" WHERE term = %s AND col = 'text'"
+    # Row 1 has the number of texts, and of the tokens in each column.
+    totals = f'SELECT block FROM "{index}_data" WHERE id = 1'
+    cursor.execute(f"SELECT {', '.join([f'({totals})', *[f'({place})'] * len(stems)])}", stems)
+    block, *listed = cursor.fetchone()
+    every, *columns = parse_varints(bytes(block or b"")).tolist() or (0,)
+    return [count_places(docs) for docs in listed], Totals(every, sum(columns) / every if every else 0.0)
+
+
+def count_places(listed: str | None) -> Places:
     docs = parse_numbers(listed)
     docs.sort()
     starts = np.flatnonzero(np.diff(docs, prepend=-1))
-    return docs[starts], np.diff(starts, append=len(docs))
+    return Places(docs[starts], np.diff(starts, append=len(docs)))
 
 
 def parse_numbers(listed: str | None) -> np.ndarray:
@@ -72,17 +95,29 @@ def parse_numbers(listed: str | None) -> np.ndarray:
 # ---- lengths -----------------------------------------------------------------------------------
 
 
-def complete_lengths(cursor: Any, index: str, known: Lengths, rows: np.ndarray) -> Lengths:
-    """Return the lengths with those of the rows that it lacks."""
+def complete_lengths(cursor: Any, index: str, known: Lengths, rows: np.ndarray, size: int) -> Lengths:
+    """Return the lengths with those of the rows that it lacks; all of an index that has few, at once."""
     missing = rows[find_places(known, rows) < 0]
     if not len(missing):
         return known
-    if len(missing) > MAX_MISSING_ROWS:
+    if len(missing) > MAX_MISSING_ROWS or (not len(known.rows) and size <= MAX_READ_AT_ONCE):
         return read_lengths(cursor, index)
-    found = read_lengths(cursor, index, missing)
-    all_rows, tokens = (np.concatenate(pair) for pair in zip(known, found, strict=True))
-    order = np.argsort(all_rows, kind="stable")
-    return Lengths(all_rows[order], tokens[order])
+    return join_lengths(known, read_lengths(cursor, index, missing))
+
+
+def join_lengths(*parts: Lengths) -> Lengths:
+    rows, tokens = (np.concatenate(pair) for pair in zip(*parts, strict=True))
+    order = np.argsort(rows, kind="stable")
+    return Lengths(rows[order], tokens[order])
+
+
+def add_lengths(known: Lengths, added: Sequence[tuple[int, str]]) -> Lengths:
+    """Return the lengths with those of rows that lack, each as the index has it, in hexadecimal digits."""
+    new = {rid: sum(parse_varints(bytes.fromhex(size)).tolist()) for rid, size in added if size}
+    rows = np.fromiter(new, dtype="i8")
+    is_new = find_places(known, rows) < 0
+    tokens = np.fromiter(new.values(), dtype="i4")
+    return join_lengths(known, Lengths(rows[is_new], tokens[is_new]))
 
 
 def select_lengths(known: Lengths, rows: np.ndarray) -> np.ndarray:
@@ -121,17 +156,13 @@ def read_lengths(cursor: Any, index: str, rows: np.ndarray | None = None) -> Len
 # ---- scores ------------------------------------------------------------------------------------
 
 
-def score_rows(cursor: Any, index: str, counts: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+def score_rows(counts: np.ndarray, tokens: np.ndarray, totals: Totals) -> np.ndarray:
     """Return BM25 of a word by how often it stands in each text, and the texts' lengths.
 
     Raises DatabaseError where more texts have it than the index says that there are.
     """
-    # Row 1 has the number of texts, and of the tokens in each column.
-    cursor.execute(f'SELECT block FROM "{index}_data" WHERE id = 1')
-    (block,) = cursor.fetchone() or (b"",)
-    every, *columns = parse_varints(bytes(block)).tolist() or (0,)
-    if every < len(counts):
+    if totals.texts < len(counts):
         raise DatabaseError("A full-text index has a damaged number of texts.")
-    if not every:
+    if not totals.texts:
         return np.zeros(0)
-    return term_rarity(every, len(counts)) * weigh_counts(counts, tokens, sum(columns) / every)
+    return term_rarity(totals.texts, len(counts)) * weigh_counts(counts, tokens, totals.mean)

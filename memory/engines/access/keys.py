@@ -17,9 +17,9 @@ from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
 from memory.actors import SCOPES, Actor
-from memory.db.raw_select import fetch_one
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.makers import require_maker
+from memory.engines.access.request_rows import read_key
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import check_name
 from memory.engines.fields.filters import make_filter_checks
@@ -211,7 +211,7 @@ def find_key(token: str) -> ApiKey:
     form = TOKEN.fullmatch(token)
     if form is None or compute_checksum(token[:-6]) != form[3]:
         raise Unauthenticated()
-    key = fetch_one(ApiKey, prefix=form[1])
+    key = read_key(form[1])
     if key is None or not compare_digest(key.secret_hash, hash_token(token)):
         raise Unauthenticated()
     return key

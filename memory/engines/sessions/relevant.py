@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from uuid import UUID
 
-from memory.db.querysets import Lineage
+from memory.db.newest import fetch_newest
+from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.sessions.lines import Line, fenced_line, mark_fact, mark_older, show_change, show_fact
 from memory.engines.sessions.manager import Utterance
@@ -88,19 +89,13 @@ def list_relevant(session: Session, lineage: Lineage, now: datetime) -> list[Ent
     Of each, what was decided comes first, then what was said last. What is said twice comes once, as it was
     said last.
     """
-    found: dict[UUID, Fact] = {}
     shown = searchable_rows(lineage, now)
     own = [filter_named(shown, session.project_path)] if session.project_path else []
-    for rows in [*own, shown.filter(repository="")]:
-        newest = rows.newest(MAX_NEWEST)
-        decided = rows.filter(category__in=sorted(DECIDED))
-        kinds = ((decided, MAX_DECISIONS), (rows.filter(pinned=True), MAX_PINNED))
-        more = kinds if len(newest) == MAX_NEWEST else ()  # fewer are all
-        found |= {fact.uid: fact for fact in newest}
-        found |= {fact.uid: fact for kind, most in more for fact in kind.newest(most)}
-    known = find_repositories(session.project_id, list(found.values()))
-    where = dict(zip(found, known, strict=True))
-    facts = [fact for fact in found.values() if where[fact.uid] in ("", session.project_path)]
+    every_kind = [kind for rows in [*own, shown.filter(repository="")] for kind in list_kinds(rows)]
+    found = fetch_newest(every_kind)
+    known = find_repositories(session.project_id, found)
+    where = {fact.uid: repository for fact, repository in zip(found, known, strict=True)}
+    facts = [fact for fact in found if where[fact.uid] in ("", session.project_path)]
     facts = [fact for fact in facts if not is_left_out(fact, session.project_path)]
     statements = Statements(ReadPoint(session.project_id, lineage, now))
     utterances = statements.hear(facts)
@@ -114,6 +109,12 @@ def list_relevant(session: Session, lineage: Lineage, now: datetime) -> list[Ent
     ]
     entries = sorted(every[: len(facts)], key=lambda entry: entry.group)
     return drop_repeats(fold_doubted(fold_revised(entries, revised), doubted, every))
+
+
+def list_kinds(rows: VersionedQuerySet[Fact]) -> list[tuple[VersionedQuerySet[Fact], int]]:
+    """Return the newest rows, decisions and pinned facts, and how many of each may be told."""
+    decided = rows.filter(category__in=sorted(DECIDED))
+    return [(rows, MAX_NEWEST), (decided, MAX_DECISIONS), (rows.filter(pinned=True), MAX_PINNED)]
 
 
 def fold_revised(entries: Sequence[Entry], revised: Mapping[UUID, Fact]) -> list[Entry]:

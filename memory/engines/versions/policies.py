@@ -4,15 +4,15 @@ An entry for the branch's own name goes before patterns, a longer pattern before
 before the defaults. See docs/decisions/0021.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any, Self
 from uuid import UUID
 
 from memory.actors import Actor
-from memory.db.raw_select import by_key
+from memory.db.raw_select import fetch_all
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import CHANGES_REFUSED, DirectWritesRefused
 from memory.models.policies import VERIFYING_METHODS, BranchPolicy, DirectWrites, Gate, filter_methods
@@ -60,25 +60,28 @@ MAIN_POLICY = Policy(gates=(Gate.CONFLICTS, Gate.REQUIRE_VERIFIED, Gate.SECRETS,
 
 
 def find_policy(project_id: UUID, branch_name: str) -> Policy:
-    """Return the policy in force on a branch of a project: one read by index, so nothing can go stale."""
-    if entry := _find_entry(project_id, branch_name, RULES):
-        return Policy.from_values(*entry)
-    return default_policy(branch_name)
+    """Return the policy in force on a branch of a project: as the store has it, so nothing can go stale."""
+    entry = _find_entry(project_id, branch_name)
+    if entry is None:
+        return default_policy(branch_name)
+    return Policy.from_values(entry.pattern, *(getattr(entry, name) for name in RULES))
 
 
 def find_direct_writes(project_id: UUID, branch_name: str) -> str:
-    """Return what a branch does with direct writes, without the rest of its policy."""
-    if entry := _find_entry(project_id, branch_name, ("direct_writes",)):
-        return str(entry[1])
-    return default_policy(branch_name).direct_writes
+    """Return what a branch does with direct writes."""
+    entry = _find_entry(project_id, branch_name)
+    return str(entry.direct_writes if entry else default_policy(branch_name).direct_writes)
 
 
-def _find_entry(project_id: UUID, branch_name: str, columns: Sequence[str]) -> tuple | None:
-    """Return the pattern and these columns of the entry in force on a branch."""
-    using = BranchPolicy._base_manager.db
-    rows = by_key(using, BranchPolicy, ("pattern", *columns), ("project", [project_id]), [])
-    matching = [row for row in rows if matches_branch(row[0], branch_name)]
-    return min(matching, key=lambda row: (row[0] != branch_name, -len(row[0]), row[0]), default=None)
+def _find_entry(project_id: UUID, branch_name: str) -> BranchPolicy | None:
+    """Return the entry in force on a branch."""
+    entries = fetch_all(BranchPolicy, project=project_id)
+    matching = [entry for entry in entries if matches_branch(entry.pattern, branch_name)]
+    return min(matching, key=partial(_rank_entry, branch_name), default=None)
+
+
+def _rank_entry(branch_name: str, entry: BranchPolicy) -> tuple[bool, int, str]:
+    return entry.pattern != branch_name, -len(entry.pattern), entry.pattern
 
 
 def default_policy(branch_name: str) -> Policy:
