@@ -2,10 +2,11 @@
 
 from django.utils.translation import gettext_lazy as _
 
+from analytics.views.added_figure import load_added_figure
 from analytics.views.agents import AgentPage, load_session, load_yesterday
 from analytics.views.dashboard import Analytics
 from memory.views.frames import WEB, Page, build_patterns
-from memory.views.home import add_home_panel
+from memory.views.home import add_home_figure, add_home_panel
 from memory.views.navigation import Section, add_section
 from memory.views.sessions import add_session_panel
 
@@ -16,5 +17,6 @@ PAGES: list[Page] = [
 urlpatterns = build_patterns(PAGES, WEB)
 
 add_section(Section("analytics", _("Analytics"), "chart", "g", order=10, place="insights"))
+add_home_figure(load_added_figure)
 add_home_panel("yesterday.html", load_yesterday)
 add_session_panel("session_figures.html", load_session)

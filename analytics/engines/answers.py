@@ -142,10 +142,10 @@ class Junk:
     """Facts in use that are worth a look; one may be in several."""
 
     in_use: int
-    never_recalled: Annotated[int, "Older than 30 days, that nobody recalled, pinned or judged."]
     stale: Annotated[int, "Past their end."]
     contradicted: Annotated[int, "With an open question whether another one is right."]
     near_duplicate: Annotated[int, "With an open question whether another one says the same."]
+    rejected: Annotated[int, "Invalidated, and not archived yet."]
     shares: Annotated[Mapping[str, float | None], "Of those in use, from 0 to 1."]
 
 

@@ -197,6 +197,14 @@ class AnalyticsEngine:
         actor.require_scope("curate", branch_name)
         return list_junk(Scope.open(actor, branch_name, at), group, check_limit(limit))
 
+    def count_added(
+        self, *, actor: Actor, days: int, branch_name: str = MAIN, at: Any = None
+    ) -> tuple[TimeRange, list[int]]:
+        """Return the last days, and how many of the facts that the branch shows each of them brought."""
+        scope = Scope.open(actor, branch_name, at)
+        span = TimeRange.from_days(days, scope.now)
+        return span, span.spread(t.regroup(scope.tally(t.FACT_DAYS), t.FACT_DAYS, "day"))
+
     def list_agent_days(self, *, actor: Actor, day: date) -> list[AgentDay]:
         """Return what each agent did on a day in UTC, on all branches that the actor may use."""
         actor.require_scope("read")

@@ -1,8 +1,7 @@
-"""Junk: facts in use that nobody recalls, that are past their end, contradicted, or nearly said twice."""
+"""Junk: facts in use that are past their end, contradicted, nearly said twice, or rejected."""
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
 from statistics import median
 from typing import Any
 from uuid import UUID
@@ -11,18 +10,17 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from analytics.engines import tallies
 from analytics.engines.answers import Junk
-from analytics.engines.ranges import DAY, FORMS, TimeRange
+from analytics.engines.ranges import TimeRange
 from analytics.engines.scopes import Scope, share
-from curation.engines.queue.reasons import build_never_recalled, find_idle_time, select_recalled_idle
 from curation.models import ReviewItem
 from memory.db.lineage import MaskedLineage
-from memory.db.querysets import FEW, VersionedQuerySet
+from memory.db.querysets import VersionedQuerySet
 from memory.engines.facts.assessment import annotate_facts, has_verdict
 from memory.engines.support import validation as c
 from memory.models import Fact, FactAssessment
 
 IN_USE: dict[str, Sequence[Any]] = {"status": sorted(Fact.SEARCHED)}
-GROUPS = ("never_recalled", "stale", "contradicted", "near_duplicate")
+GROUPS = ("stale", "contradicted", "near_duplicate", "rejected")
 Kind, REJECTED = ReviewItem.Kind, FactAssessment.Status.INVALIDATED
 MAX_TIMED = 5000  # answers whose median is taken, the newest
 Status = ReviewItem.Status
@@ -35,10 +33,10 @@ def count_junk(scope: Scope) -> Junk:
         tallies.regroup(scope.tally(tallies.FACT_DAYS), tallies.FACT_DAYS, "status", where=IN_USE).values()
     )
     counts = {
-        "never_recalled": count_never_recalled(scope),
         "stale": len(find_stale(scope)),
         "contradicted": questioned[Kind.CONTESTED],
         "near_duplicate": questioned[Kind.NEAR_DUPLICATE],
+        "rejected": len(find_rejected(scope)),
     }
     return Junk(in_use, **counts, shares={name: share(count, in_use) for name, count in counts.items()})
 
@@ -46,43 +44,18 @@ def count_junk(scope: Scope) -> Junk:
 def list_junk(scope: Scope, group: str, limit: int) -> list[Fact]:
     """Return the first facts of a group. Raises Invalid for another group."""
     c.one_of(GROUPS)("junk", group)
-    facts = Fact.objects.in_lineage(scope.lineage)
-    if group == "never_recalled":
-        idle = facts.searchable().filter(select_never_recalled(scope))
-        return list(annotate_facts(idle.lowest(limit, "uid"), scope.lineage, scope.actor.project_id))
-    kinds = {"contradicted": Kind.CONTESTED, "near_duplicate": Kind.NEAR_DUPLICATE}
-    uids = (
-        list_questioned(scope, kinds[group], limit) if group in kinds else sorted(find_stale(scope))[:limit]
-    )
-    found = facts.filter(uid__in=uids).fetch_all()
+    uids = list_uids(scope, group, limit)
+    found = Fact.objects.in_lineage(scope.lineage).filter(uid__in=uids).fetch_all()
     return list(annotate_facts(sorted(found, key=lambda one: one.uid), scope.lineage, scope.actor.project_id))
 
 
-def count_never_recalled(scope: Scope) -> int:
-    """Count the idle facts: those that are old enough, without those that were judged or recalled.
-
-    Whole days are old enough or not, so that tallies by days say how many they are.
-    """
-    since = find_idle_time(scope.now)
-    if Fact.objects.in_lineage(scope.lineage).has_few_started(FEW):
-        waits = Fact.searchable_q() & select_never_recalled(scope)
-        return sum(tallies.tally_rows(tallies.FACT_STATES, scope.lineage, waits).values())
-    recalled = Fact.searchable_q() & select_recalled_idle(scope.actor.project_id, scope.lineage, since)
-    old, settled = (
-        count_old(scope.tally(measure), since) for measure in (tallies.FACT_DAYS, tallies.SETTLED_DAYS)
-    )
-    return old - settled - sum(tallies.add_up(tallies.FACT_STATES, scope.lineage, recalled).values())
-
-
-def count_old(days: tallies.Tally, since: datetime) -> int:
-    """Count the facts of a tally by days that are in use, not pinned, and were written before a day."""
-    counts = tallies.regroup(days, tallies.FACT_DAYS, "day", where={**IN_USE, "pinned": [False]})
-    return sum(count for day, count in counts.items() if day < since.strftime(FORMS[DAY]))
-
-
-def select_never_recalled(scope: Scope) -> Q:
-    """Return the condition of the curators' queue, at the scope's time."""
-    return build_never_recalled(scope.lineage, find_idle_time(scope.now))
+def list_uids(scope: Scope, group: str, limit: int) -> Sequence[UUID]:
+    """Return the first facts of a group of junk."""
+    kinds = {"contradicted": Kind.CONTESTED, "near_duplicate": Kind.NEAR_DUPLICATE}
+    if group in kinds:
+        return list_questioned(scope, kinds[group], limit)
+    find = find_stale if group == "stale" else find_rejected
+    return sorted(find(scope))[:limit]
 
 
 def find_stale(scope: Scope) -> set[UUID]:
@@ -90,6 +63,12 @@ def find_stale(scope: Scope) -> set[UUID]:
     rows = Fact.objects.in_lineage(scope.lineage).searchable()
     over = [{f"{column}__lte": scope.now} for column in ("expires_at", "valid_until")]
     return {uid for ended in over for (uid,) in rows.filter(**ended).gather_values("uid")}
+
+
+def find_rejected(scope: Scope) -> set[UUID]:
+    """Return the facts in use with the verdict "invalidated" on what they say now."""
+    rows = Fact.objects.in_lineage(scope.lineage).searchable().filter(select_rejected(scope))
+    return {uid for (uid,) in rows.gather_values("uid")}
 
 
 def filter_questioned(scope: Scope) -> QuerySet[ReviewItem]:
@@ -111,12 +90,15 @@ def list_questioned(scope: Scope, kind: str, limit: int) -> list[UUID]:
 
 def count_rejected(scope: Scope) -> Counter[str]:
     """Count the facts with the verdict "invalidated" on what they say now, by agent."""
+    rejected = tallies.add_up(tallies.FACT_AGENTS, scope.lineage, select_rejected(scope))
+    return tallies.regroup(rejected, tallies.FACT_AGENTS, "agent_id")
+
+
+def select_rejected(scope: Scope) -> Q:
+    """Return the condition that a fact has the verdict "invalidated" on what it says now."""
     judged = {"branch__in": [branch for branch, _ in scope.lineage], "status": REJECTED}
     among = FactAssessment._base_manager.filter(**judged).values("uid")  # few, and read first
-    rejected = Q(uid__in=among) & Q(has_verdict([REJECTED], scope.lineage))
-    return tallies.regroup(
-        tallies.add_up(tallies.FACT_AGENTS, scope.lineage, rejected), tallies.FACT_AGENTS, "agent_id"
-    )
+    return Q(uid__in=among) & Q(has_verdict([REJECTED], scope.lineage))
 
 
 # ---- decisions ---------------------------------------------------------------------------------------

@@ -27,7 +27,6 @@ MAX_CHANGES = 60_000  # versions between two commits, up to which deriving is ch
 MEASURES = {
     "facts": t.FACTS,
     "fact_days": t.FACT_DAYS,
-    "settled_days": t.SETTLED_DAYS,
     "verdicts": t.VERDICTS,
     "messages": t.MESSAGES,
     "message_tokens": t.MESSAGE_TOKENS,

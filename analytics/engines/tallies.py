@@ -7,12 +7,11 @@ memories that it changed itself: few of many, so that no row of the parent is lo
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from django.db.models import Count, F, Q, QuerySet, Sum
 
 from conversations.models import Conversation, Message
-from curation.engines.queue.reasons import is_settled_q
 from memory.db.expressions import DAY, HOUR, cut_time
 from memory.db.lineage import take_own, take_parents
 from memory.db.querysets import Lineage, VersionedQuerySet
@@ -32,13 +31,11 @@ class Measure:
     columns: tuple[str, ...]
     summed: str = ""
     sources: tuple[Any, ...] = ()  # other models whose changes count
-    is_settled: bool = False  # of facts, only those that a person has judged as they are
 
     def select_rows(self, lineage: Lineage) -> VersionedQuerySet:
         if self.model is FactAssessment:
             return load_verdicts(lineage)
-        rows: VersionedQuerySet = self.model.objects.in_lineage(lineage)
-        return rows.filter(is_settled_q(lineage)) if self.is_settled else rows
+        return cast(VersionedQuerySet, self.model.objects.in_lineage(lineage))
 
     def list_changed(self, branch: int, after: int, until: int) -> Q:
         """Return a condition on the memories that a branch itself changed in some of its commits."""
@@ -71,7 +68,6 @@ FACTS = Measure(Fact, ("status", "category", "agent_id"))
 # Of few facts: those of all are in the others.
 FACT_STATES, FACT_AGENTS = Measure(Fact, ("status",)), Measure(Fact, ("agent_id",))
 FACT_DAYS, FACT_HOURS = Measure(Fact, ("day", "status", "pinned")), Measure(Fact, ("hour",))
-SETTLED_DAYS = Measure(Fact, FACT_DAYS.columns, sources=(FactAssessment,), is_settled=True)
 VERDICTS = Measure(FactAssessment, ("status", "method", "judged"), sources=(Fact,))
 MESSAGES, MESSAGE_HOURS = Measure(Message, ("day", "role")), Measure(Message, ("hour",))
 MESSAGE_TOKENS = Measure(Message, ("role",), "token_count")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
@@ -16,7 +16,7 @@ from memory.answers.derived import render_derived
 from memory.conf import conf
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
-from memory.views.bulk import BulkActions
+from memory.views.bulk import BulkActions, mark_ticked
 from memory.views.sparklines import draw_sparkline
 from memory.views.widgets import parse_number
 
@@ -25,10 +25,10 @@ RANGES = (7, 30, 90, 365)
 MAX_AGENTS = 20  # on the page
 MAX_ROWS = 50  # facts of a group on the page
 GROUP_TITLES: dict[str, Any] = {
-    "never_recalled": lazy("Never recalled"),
     "stale": lazy("Past their end"),
     "contradicted": lazy("Contradicted"),
     "near_duplicate": lazy("Near duplicates"),
+    "rejected": lazy("Rejected"),
 }
 SERIES: dict[str, Any] = {
     "facts": lazy("Facts written"),
@@ -58,43 +58,57 @@ class Analytics(BulkActions, ProjectPage):
         trends = engine.trends(**self.reader.read_args, days=self.days)
         return stream_csv(render_derived(trends), "trends")
 
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Show what would be archived, and archive it when that is confirmed."""
+        asks = request.POST.get("action") == "archive" and "sure" not in request.POST
+        if asks and request.POST.getlist("fact"):
+            return self.render_to_response(self.get_context_data(confirming=True))
+        return super().post(request, *args, **kwargs)
+
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         found = engine.load_dashboard(**self.reader.read_args, days=self.days)
         overview = found.overview
         shown: dict[str, Any] = {"overview": overview, "ranges": RANGES, "chosen_days": self.days}
-        shown |= {"figures": list_series(found.trends), "warning": describe_yield(overview)}
+        shown |= {"figures": self._list_series(found.trends), "warning": describe_yield(overview)}
         if found.curation:
-            shown |= self._load_curation(found.curation)
+            shown |= self._load_curation(found.curation, "confirming" in kwargs)
         shown |= {
+            "since": found.trends.since,
             "verified": show_share(overview.verified_share),
             "yield_text": show_share(overview.consolidation.rate),
             "kept": describe_kept(self.days, conf().recall_days),
         }
         return super().get_context_data(**shown, **kwargs)
 
-    def _load_curation(self, figures: CurationFigures) -> dict[str, Any]:
+    def _list_series(self, trends: Trends) -> list[tuple[Any, int, Any, str]]:
+        """Return title, sum, drawing and the page of the rows of each series; "" where none lists them."""
+        since = trends.since.isoformat()
+        pages = {
+            "facts": self.reader.url("facts", created_after=since),
+            "observations": self.reader.url("observations", after=since),
+        }
+        return [(*drawn, pages.get(name, "")) for name, drawn in draw_series(trends).items()]
+
+    def _load_curation(self, figures: CurationFigures, confirming: bool) -> dict[str, Any]:
         groups = [(name, GROUP_TITLES[name], getattr(figures.junk, name)) for name in GROUPS]
         group = self.request.GET.get("junk", "") or next((name for name, _t, count in groups if count), "")
-        facts = engine.list_junk(group=group, limit=MAX_ROWS, **self.reader.read_args) if group else []
-        mark_chosen(facts)
+        facts: Any = engine.list_junk(group=group, limit=MAX_ROWS, **self.reader.read_args) if group else []
+        mark_ticked(facts, self.request)
+        if confirming:
+            facts = [fact for fact in facts if fact.ticked]
         return {"curation": figures, "groups": groups, "group": group, "facts": facts} | {
             "agents": figures.agents[:MAX_AGENTS]
         }
 
 
-def mark_chosen(facts: Any) -> None:
-    """Tick all facts but what somebody pinned: whoever opens a group wants to see it gone."""
-    for fact in facts:
-        fact.ticked = not fact.pinned
-
-
-def list_series(trends: Trends) -> list[tuple[Any, int, Any]]:
+def draw_series(trends: Trends) -> dict[str, tuple[Any, int, Any]]:
     """Return title, sum and drawing of each series."""
-    found = []
+    found = {}
     for name, title in SERIES.items():
         counts = [getattr(point, name) for point in trends.points]
         highest = ngettext("{title}: at most {n} in a point", "{title}: at most {n} in a point", max(counts))
-        found.append((title, sum(counts), draw_sparkline(counts, highest.format(title=title, n=max(counts)))))
+        drawing = draw_sparkline(counts, highest.format(title=title, n=max(counts)))
+        found[name] = title, sum(counts), drawing
     return found
 
 

@@ -20,7 +20,7 @@ def load_review_figure(reader: ViewContext) -> Figure | None:
     past = count_backlog(actor=reader.actor, until=reader.moment, days=DAYS - 1, branch=branch)
     shown = reader.open_questions or "0"
     now = int(shown) if shown.isdecimal() else max(past[-1], MAX_COUNTED_QUESTIONS)  # many are not counted
-    return Figure(shown, "review", gettext_lazy("Needs review"), draw_backlog([*past, now]))
+    return Figure(shown, reader.url("review"), gettext_lazy("Needs review"), draw_backlog([*past, now]))
 
 
 def draw_backlog(counts: Sequence[int]) -> SafeString:

@@ -8,7 +8,6 @@ from typing import Any
 from django.core.cache import cache
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from memory.engines.activity.contributors import TodayEngine, Work
 from memory.engines.branches.feed import Burst, FeedEngine
@@ -18,7 +17,6 @@ from memory.views.activity import set_days
 from memory.views.agent_setup import setup_context
 from memory.views.base import ProjectPage
 from memory.views.question_rows import draw_recall, load_runs
-from memory.views.sparklines import draw_sparkline
 from memory.views.store_state import describe_troubles
 from memory.views.view_context import ViewContext
 
@@ -29,10 +27,10 @@ HEALTH_TTL_SECONDS = 15  # of the cached health: pinging a broker may take one
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of Home: a number, the name of the page that it comes from, what it counts, its course."""
+    """A figure of Home: a number, the address of the rows it counts, what it counts, its course."""
 
     count: Any
-    page: str
+    address: str
     text: Any
     drawing: SafeString
 
@@ -80,16 +78,8 @@ class Home(ProjectPage):
             feed=self.feed(),
             work=self.work(),
             **self.recall(),
-            **self.count_days(),
             **kwargs,
         )
-
-    def count_days(self) -> dict[str, Any]:
-        """Return what was added and changed on the current day, with drawings of the days up to it."""
-        days = TodayEngine().count_days(actor=self.reader.actor, until=self.reader.moment, days=DAYS)
-        added, changed = [one.added for one in days], [one.changed for one in days]
-        drawings = {"added_drawing": draw_days(added), "changed_drawing": draw_days(changed)}
-        return {"added": added[-1], "changed": changed[-1], **drawings}
 
     def recall(self) -> dict[str, Any]:
         """Return the newest run of the saved questions on the branch, with a drawing of those before."""
@@ -120,12 +110,6 @@ class Home(ProjectPage):
         until = self.reader.moment
         since = datetime.combine(until.astimezone(UTC).date(), time.min, UTC)
         return TodayEngine().list_contributors(actor=self.reader.actor, since=since, until=until)
-
-
-def draw_days(counts: Sequence[int]) -> SafeString:
-    """Return a sparkline of the last days, which says in words how many there were at most."""
-    text = ngettext("At most {n} on one of {days} days.", "At most {n} on one of {days} days.", max(counts))
-    return draw_sparkline(counts, text.format(n=max(counts), days=len(counts)))
 
 
 class Help(ProjectPage):

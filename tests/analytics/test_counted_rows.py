@@ -16,7 +16,6 @@ from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from conversations.models import ConsolidationRun, Conversation
 from curation.engines.quarantine.engine import QuarantineEngine
-from curation.engines.queue.engine import QueueEngine
 from curation.engines.verification.gates import summarize_branch
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
@@ -28,7 +27,7 @@ from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.commits import open_commit
 from memory.exceptions import Invalid
-from memory.models import Branch, FactAssessment, FactLink, FactUse, Project
+from memory.models import Branch, FactAssessment, FactLink, Project
 from tests.analytics.test_figures import Write, ask, backdate, without_vectors, write
 
 __all__ = ["without_vectors", "write"]
@@ -89,62 +88,17 @@ def test_verified_is_what_the_sources_bear_everywhere(write: Write, actor: Actor
     assert branches.load_stats(name="main", actor=actor).verification == expected
 
 
-class TestNeverRecalled:
-    def test_what_a_person_judged_or_pinned_is_none(
-        self, actor: Actor, project: Project, main: Branch
-    ) -> None:
-        texts = ("Idle.", "Verified.", "Pinned.", "Judged before.")
-        old = backdate(project, 40)
-        idle, verified, pinned, edited = (facts.write_fact(fact_text=text, actor=old).fact for text in texts)
-        for one in (verified, edited):
-            facts.set_verification(fact_id=one.uid, verdict="verified", actor=actor)
-        facts.update_fact(fact_id=pinned.uid, updates={"pinned": True}, actor=actor)
-        facts.update_fact(fact_id=edited.uid, updates={"fact_text": "Said otherwise."}, actor=actor)
-        junk = engine.curation_analytics(actor=actor).junk
-        listed = engine.list_junk(group="never_recalled", actor=actor)
-        waiting = QueueEngine().list_entries(actor=actor, reasons=["never_recalled"]).results
-        assert junk.never_recalled == 2
-        assert {one.uid for one in listed} == {idle.uid, edited.uid}
-        assert {one.fact.uid for one in waiting} == {idle.uid, edited.uid}
-
-    def test_a_verdict_of_a_child_counts_there(self, actor: Actor, project: Project, main: Branch) -> None:
-        one = facts.write_fact(fact_text="Idle.", actor=backdate(project, 40)).fact
-        branches.create_branch(name="task/x", actor=actor)
-        facts.set_verification(fact_id=one.uid, verdict="verified", actor=actor, branch_name="task/x")
-        found = [
-            engine.curation_analytics(actor=actor, branch_name=name).junk.never_recalled
-            for name in ("main", "task/x")
-        ]
-        assert found == [1, 0]
-
-    def test_what_is_counted_is_what_is_listed(
-        self, actor: Actor, project: Project, main: Branch, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Large stores subtract the known facts from a tally; small ones ask for the others."""
-        old = backdate(project, 40)
-        idle, recalled, doubted, judged, done = (
-            facts.write_fact(fact_text=f"Fact {n}.", actor=old).fact for n in range(5)
-        )
-        facts.write_fact(fact_text="A new one.", actor=backdate(project, 29))
-        FactUse.objects.create(
-            uid=recalled.uid, project=project, access_count=1, last_accessed_at=timezone.now()
-        )
-        facts.set_verification(fact_id=judged.uid, verdict="verified", actor=actor)
-        facts.set_verification(fact_id=doubted.uid, verdict="unverified", actor=actor)
-        facts.archive_fact(fact_id=done.uid, actor=actor)
-        branches.create_branch(name="task/x", actor=actor)
-        facts.delete_fact(fact_id=idle.uid, actor=actor, branch_name="task/x")
-        for few in (20_000, 0):
-            monkeypatch.setattr("analytics.engines.junk.FEW", few)
-            for name, at, expected in (
-                ("main", None, {idle.uid, doubted.uid}),
-                ("main", 3, set()),  # that was when they were new
-                ("task/x", None, {doubted.uid}),
-            ):
-                where: Any = {"actor": actor, "branch_name": name, "at": at}
-                found = {one.uid for one in engine.list_junk(group="never_recalled", **where)}
-                counted = engine.curation_analytics(**where).junk.never_recalled
-                assert (found, counted) == (expected, len(expected)), (few, name, at)
+def test_junk_is_rejected_while_it_is_in_use(write: Write, actor: Actor) -> None:
+    rejected, edited, archived = write("Wrong."), write("Edited."), write("Gone.")
+    for one in (rejected, edited, archived):
+        facts.set_verification(fact_id=one.uid, verdict="invalidated", actor=actor)
+    facts.update_fact(fact_id=edited.uid, updates={"fact_text": "Anew."}, actor=actor)
+    facts.archive_fact(fact_id=archived.uid, actor=actor)
+    found = engine.list_junk(group="rejected", actor=actor)
+    assert ([one.uid for one in found], engine.curation_analytics(actor=actor).junk.rejected) == (
+        [rejected.uid],
+        1,
+    )
 
 
 class TestQuestioned:

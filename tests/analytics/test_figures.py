@@ -272,11 +272,11 @@ class TestCuration:
         ask(main, new, idle)
         ask(main, new, used, kind="contested")
         junk = engine.curation_analytics(actor=actor).junk
-        assert (junk.in_use, junk.never_recalled, junk.stale) == (4, 1, 1)
+        assert (junk.in_use, junk.rejected, junk.stale) == (4, 0, 1)
         assert (junk.contradicted, junk.near_duplicate, junk.shares["stale"]) == (1, 1, 0.25)
         facts.archive_fact(fact_id=idle.uid, actor=actor)
         junk = engine.curation_analytics(actor=actor).junk
-        assert (junk.in_use, junk.never_recalled, junk.near_duplicate) == (3, 0, 0)
+        assert (junk.in_use, junk.near_duplicate) == (3, 0)
 
 
 def ask(branch: Branch, fact: Any, other: Any, **values: Any) -> None:

@@ -28,32 +28,29 @@ def test_an_empty_project_says_how_it_begins(curator: Client, main: Branch) -> N
     assert "A fact is one thing worth remembering" in text(answer) or "write-fact" in text(answer)
 
 
-def test_junk_is_archived_and_comes_back(curator: Client, project: Project, actor: Actor) -> None:
-    old = backdate(project, 31)
-    idle = facts.write_fact(fact_text="Idle <b>fact</b>.", actor=old).fact
+def test_junk_is_shown_before_it_is_archived(curator: Client, write: Write, actor: Actor) -> None:
+    ended = {"valid_until": timezone.now() - timedelta(days=1)}
+    over, _ = write("Over <b>fact</b>.", **ended), write("Kept.", pinned=True, **ended)
     page = curator.get(PATH)
     html = page.content.decode()
-    assert "Never recalled 1" in text(page)
+    assert "Past their end 2" in text(page)
     assert "<b>fact</b>" not in html
-    tick = re.search(r'value="([0-9a-f-]{36}:\d+)"', html)
-    assert tick
-    done = curator.post(PATH, {"action": "archive", "fact": tick[1]}, follow=True)
+    boxes = re.findall(r'<input[^>]*value="[0-9a-f-]{36}:\d+"[^>]*>', html)
+    assert [len(boxes), sum("checked" in box for box in boxes)] == [2, 0]
+    chosen = {"action": "archive", "fact": f"{over.uid}:1"}
+    asked = curator.post(PATH, chosen)
+    assert "Archive this fact" in text(asked)
+    assert re.findall(r'value="([0-9a-f-]{36}):1"', asked.content.decode()) == [str(over.uid)]
+    assert facts.get_fact(fact_id=over.uid, actor=actor).status == "active"
+    done = curator.post(PATH, {**chosen, "sure": "1"}, follow=True)
     assert "Undo" in text(done)
-    assert facts.get_fact(fact_id=idle.uid, actor=actor).status == "archived"
+    assert facts.get_fact(fact_id=over.uid, actor=actor).status == "archived"
     commit = Commit.objects.order_by("-seq")[0]
     assert curator.post(f"/p/test/undo/{commit.pk}").status_code == 302
-    assert facts.get_fact(fact_id=idle.uid, actor=actor).status == "active"
+    assert facts.get_fact(fact_id=over.uid, actor=actor).status == "active"
     assert "Tick at least one" in text(curator.post(PATH, {"action": "archive"}))
     all_of_them = curator.post(PATH, {"action": "archive", "all": "1"})
     assert (all_of_them.status_code, "only be chosen by filters" in text(all_of_them)) == (400, True)
-
-
-def test_what_is_pinned_is_listed_and_not_ticked(curator: Client, project: Project) -> None:
-    over = {"pinned": True, "valid_until": timezone.now() - timedelta(days=1)}
-    kept = facts.write_fact(fact_text="Kept.", actor=backdate(project, 31), **over).fact
-    html = curator.get(PATH).content.decode()
-    (box,) = re.findall(rf'<input[^>]*value="{kept.uid}:1"[^>]*>', html)
-    assert "checked" not in box
 
 
 def test_agents_by_their_rejected_facts(curator: Client, write: Write, actor: Actor) -> None:
@@ -73,7 +70,7 @@ def test_a_viewer_sees_figures_but_no_junk(viewer: Client, write: Write) -> None
     write("One.")
     page = viewer.get(PATH)
     assert page.status_code == 200
-    assert "Never recalled" not in text(page)
+    assert "Past their end" not in text(page)
     assert viewer.get(f"/admin{PATH}").status_code in (302, 403)
 
 
@@ -94,7 +91,7 @@ def test_a_past_point_shows_what_was_there(curator: Client, write: Write, main: 
     write("Two.")
     page = curator.get(f"{PATH}?at={point}")
     assert re.search(r"\b1 Facts written", text(page))
-    assert "Archive 1" not in text(page)
+    assert "Archive …" not in text(page)
 
 
 def test_home_says_what_agents_did_the_day_before(curator: Client, project: Project, did: Any) -> None:

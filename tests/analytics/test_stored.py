@@ -148,7 +148,7 @@ def test_an_older_past_is_filled_step_by_step(
         facts.update_fact(fact_id=fact.uid, updates={"category": f"c{n}"}, actor=actor)
     monkeypatch.setattr("analytics.engines.stored.STEP", 2)
     monkeypatch.setattr("analytics.engines.stored.MAX_FILLED", 1)
-    assert update_tallies() == len(MEASURES) + 4  # facts by state and by day, verdicts, judged facts
+    assert update_tallies() == len(MEASURES) + 3  # facts by state and by day, verdicts
     while update_tallies():
         check()
     assert list_seqs("facts") == [1, 2, 4, 7, 10]  # the second commit is more than a step

@@ -1,14 +1,11 @@
 """Statements of analytics as MatrixOne reads them. No server is needed, only its driver."""
 
-from datetime import UTC, datetime
 from typing import Any
-from uuid import UUID
 
 import pytest
 
 from analytics.engines.junk import filter_about
 from analytics.engines.tallies import FACT_DAYS
-from curation.engines.queue.reasons import select_recalled_idle
 from curation.models import ReviewItem
 from memory.models import Fact
 
@@ -25,14 +22,6 @@ def test_versions_are_grouped_by_the_beginning_of_their_time(mo: Any) -> None:
     text = sql(mo, grouped.annotate(counted=FACT_DAYS.counted))
     assert text.startswith("SELECT LEFT(CAST(`memory_fact`.`created_at` AS char), 10) AS `group_0`, ")
     assert text.endswith("`memory_fact`.`seq_to` <= 5) GROUP BY 1, 2, 3 ORDER BY NULL")
-
-
-def test_recalled_facts_are_looked_up_by_their_ids(mo: Any) -> None:
-    recalled = select_recalled_idle(UUID(int=1), CHILD, datetime(2026, 11, 1, tzinfo=UTC))
-    text = sql(mo, Fact.objects.in_lineage(CHILD).filter(recalled).values("pk"))
-    assert "`memory_fact`.`uid` IN (SELECT U0.`uid` AS `uid` FROM `memory_factuse` U0 " in text
-    assert "NOT (EXISTS(SELECT 1 AS `a` FROM `memory_factassessment` U0 " in text
-    assert "LIMIT" not in text
 
 
 def test_a_question_is_about_two_facts(mo: Any) -> None:

@@ -20,7 +20,9 @@ from memory.engines.sessions.observations import ObservationEngine
 Branch.objects.filter(head=0).update(head_at=timezone.now() - timedelta(days=90))
 ago = lambda days: actor.acting_at(timezone.now() - timedelta(days=days))
 old = ago(40).with_origin(agent_id="ledger", session_id="s-old")
-facts.write_facts(facts=[{{"fact_text": f"Nobody asks for {{n}}."}} for n in range(3)], actor=old)
+over = ago(1).told_at
+ended = [{{"fact_text": f"Over since {{n}}.", "valid_until": over}} for n in range(3)]
+facts.write_facts(facts=ended, actor=old)
 day = ago(1).with_origin(agent_id="ledger", session_id="s-1")
 learned = [{{"fact_text": f"Learned {{n}}.", "category": "decision"}} for n in range(4)]
 facts.write_facts(facts=learned, actor=day)
@@ -64,12 +66,15 @@ def test_few_clicks_to_what_agents_did(visit: Callable[..., Page], server: Up) -
 
     clicks = Clicks(page)
     clicks.click("link", "Insights")
-    clicks.click("link", "Never recalled")
-    clicks.click("button", "Archive 3")
+    clicks.click("link", "Past their end")
+    clicks.click("checkbox", "All on this page")
+    clicks.click("button", "Archive …")
+    expect(page.locator("#rows .rows > li")).to_have_count(3)
+    clicks.click("button", "Archive these 3 facts")
     expect(page.get_by_text("Nothing here: no fact in use is of this kind.")).to_be_visible()
     clicks.click("button", "Undo")
-    expect(page.get_by_text("Nobody asks for 0.")).to_be_visible()
-    assert clicks.count == 4
+    expect(page.get_by_text("Over since 0.")).to_be_visible()
+    assert clicks.count == 6
     go(page, page.url.partition("?")[0])
     page.keyboard.type("gg")
     expect(page.locator("h1")).to_have_text("Analytics")

@@ -149,15 +149,6 @@ def build_never_recalled(lineage: Lineage, idle_since: datetime) -> Q:
     return Q(created_at__lt=idle_since, pinned=False) & ~Q(used) & ~is_settled_q(lineage)
 
 
-def select_recalled_idle(project_id: UUID, lineage: Lineage, idle_since: datetime) -> Q:
-    """Return the condition that a fact would be never recalled, but for its recalls.
-
-    Their ids come first, so that a database reads no other facts.
-    """
-    used = FactUse.objects.filter(project=project_id, access_count__gt=0).values("uid")
-    return Q(uid__in=used, created_at__lt=idle_since, pinned=False) & ~is_settled_q(lineage)
-
-
 def is_settled_q(lineage: Lineage) -> Q:
     """Return the condition that a person has judged what a fact says now."""
     verdicts = FactAssessment.objects.in_lineage(lineage).rows()

@@ -7,16 +7,13 @@ from itertools import pairwise
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Count, F, Max, QuerySet, Subquery, Sum
+from django.db.models import Count, Max, QuerySet, Subquery
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.db.expressions import DAY, cut_time
 from memory.models import Branch, Commit
 
 MAX_MAKERS = 20  # per day
-PAST_TTL_SECONDS = 300
-OTHER = Sum(F("changed") + F("removed"))
 AGENT = "key"
 SYSTEM = "system"  # sweeps and other background work, which is nobody's
 MAX_SPANS = 120  # bars of a strip
@@ -26,71 +23,29 @@ TTL_SECONDS = 60
 
 @dataclass(frozen=True)
 class Work:
-    """Changes by one agent or person; the counts include versions, verdicts and links."""
+    """Commits by one agent or person."""
 
     kind: str  # key for agents and their keys; user, local
     label: str
     commits: int
-    added: int
-    changed: int
-    removed: int
     last: datetime
-
-
-@dataclass(frozen=True)
-class DayWork:
-    """Changes of one day; those that removed something count as changes."""
-
-    added: int = 0
-    changed: int = 0
 
 
 class TodayEngine:
     def list_contributors(self, *, actor: Actor, since: datetime, until: datetime) -> list[Work]:
-        """Return the contributors on the branches that the actor may use, most additions first; at most 20.
+        """Return the contributors on the branches that the actor may use, most commits first; at most 20.
 
         Each name appears once for people, once for keys and agents, once for the command line.
         """
         actor.require_scope("read")
         rows = filter_usable(actor).filter(at__gte=since, at__lte=until).exclude(actor_kind=SYSTEM)
         groups = rows.order_by().values("actor_kind", "actor_label", "agent_id")
-        counted = groups.annotate(
-            n=Count("pk"), new=Sum("added"), other=Sum("changed"), gone=Sum("removed"), last=Max("at")
-        )
+        counted = groups.annotate(n=Count("pk"), last=Max("at"))
         by_name: dict[tuple[str, str], list[Any]] = {}
         for row in counted:
             by_name.setdefault(_get_contributor(row), []).append(row)
         work = [_sum_up(*name, batch) for name, batch in by_name.items()]
-        return sorted(work, key=lambda one: (one.added, one.last), reverse=True)[:MAX_MAKERS]
-
-    def count_days(self, *, actor: Actor, until: datetime, days: int) -> Sequence[DayWork]:
-        """Return the work of the last days in UTC, of which the last holds ``until``.
-
-        It counts what ``list_contributors`` lists, however many they are. Days that are over are counted
-        again after some minutes.
-        """
-        actor.require_scope("read")
-        last = until.astimezone(UTC).date()
-        dates = [last - timedelta(days=back) for back in reversed(range(min(days, last.toordinal())))]
-        first, today = (datetime.combine(day, time.min, UTC) for day in (dates[0], last))
-        found = load_past_days(actor, first, today) | sum_up_days(actor, today, until)
-        return [found.get(day.isoformat(), DayWork()) for day in dates]
-
-
-def load_past_days(actor: Actor, since: datetime, until: datetime) -> dict[str, DayWork]:
-    """Return the work of days that are over, kept for some minutes for those who may use all branches."""
-    last = until - timedelta(microseconds=1) if until > since else until
-    if actor.branch_patterns:
-        return sum_up_days(actor, since, last)
-    key = f"days:{actor.project_id}:{since:%Y%m%d}:{until:%Y%m%d}"
-    return cache.get_or_set(key, lambda: sum_up_days(actor, since, last), PAST_TTL_SECONDS) or {}
-
-
-def sum_up_days(actor: Actor, since: datetime, until: datetime) -> dict[str, DayWork]:
-    """Return the work of each day with commits, which the database adds up."""
-    rows = filter_usable(actor).filter(at__gte=since, at__lte=until).exclude(actor_kind=SYSTEM)
-    counted = rows.order_by().values_list(cut_time("at", DAY)).annotate(new=Sum("added"), other=OTHER)
-    return {day: DayWork(added, changed) for day, added, changed in counted}
+        return sorted(work, key=lambda one: (one.commits, one.last), reverse=True)[:MAX_MAKERS]
 
 
 def _get_contributor(row: Any) -> tuple[str, str]:
@@ -99,10 +54,7 @@ def _get_contributor(row: Any) -> tuple[str, str]:
 
 
 def _sum_up(kind: str, label: str, rows: list[Any]) -> Work:
-    commits, added, changed, removed = (
-        sum(row[name] for row in rows) for name in ("n", "new", "other", "gone")
-    )
-    return Work(kind, label, commits, added, changed, removed, max(row["last"] for row in rows))
+    return Work(kind, label, sum(row["n"] for row in rows), max(row["last"] for row in rows))
 
 
 def filter_usable(actor: Actor) -> QuerySet[Commit]:

@@ -3,7 +3,7 @@
 import html as markup
 import re
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -20,8 +20,9 @@ from memory.actors import Actor, local_actor
 from memory.engines.activity.contributors import TodayEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
+from memory.engines.sessions.observations import ObservationEngine
 from memory.exceptions import ScopeMissing
-from memory.models import Branch, Commit, Membership, Project, QueueMessage, Vector, VectorClock
+from memory.models import Branch, Membership, Project, QueueMessage, Vector, VectorClock
 from memory.models.questions import EvalRun
 from tests.memory.views.test_page_frame import text
 
@@ -78,31 +79,28 @@ def test_who_worked_today_on_any_branch(viewer: Client, actor: Actor) -> None:
     FactEngine().write_fact(fact_text="Two.", actor=agent, branch_name="task/tags")
     FactEngine().update_fact(fact_id=written.fact.uid, updates={"priority": "P1"}, actor=actor)
     page = words(viewer)
-    assert "<strong>2</strong> Facts added today" in page
-    assert "<strong>1</strong> Changed or removed today" in page
+    assert "<strong>1</strong> Fact added today" in page
     assert "builder" in page
 
 
-def test_the_drawings_of_a_figure_end_with_it(viewer: Client, actor: Actor) -> None:
-    tasks = replace(actor, branch_patterns=("task/*",))
+def test_the_drawing_of_a_figure_ends_with_it(viewer: Client, actor: Actor) -> None:
     noon = timezone.now().replace(hour=12) + timedelta(days=1)
-    for days_ago, texts in ((0, "fg"), (20, "hijkl"), (13, "abcd"), (1, "e")):
-        with time_machine.travel(noon, tick=False):
-            FactEngine().write_facts(facts=[{"fact_text": text} for text in texts], actor=actor)
-        Commit.objects.filter(added=len(texts)).update(at=noon - timedelta(days=days_ago))
-    with time_machine.travel(noon, tick=False):
+    Branch.objects.update(head_at=noon - timedelta(days=90))
+    with time_machine.travel(noon + timedelta(minutes=1), tick=False):
+        for days_ago, texts in ((20, "hijkl"), (13, "abcd"), (1, "e"), (0, "fg")):
+            who = actor.acting_at(noon - timedelta(days=days_ago))
+            FactEngine().write_facts(facts=[{"fact_text": text} for text in texts], actor=who)
         (last,) = FactEngine().list_facts(actor=actor, limit=1).results
         FactEngine().delete_fact(fact_id=last.uid, actor=actor)
-    with time_machine.travel(later := noon + timedelta(minutes=1), tick=False):
-        days = TodayEngine().count_days(actor=actor, until=later, days=14)
-        own = TodayEngine().count_days(actor=tasks, until=later, days=14)
-        page = words(viewer)
-    assert [(day.added, day.changed) for day in days] == [(4, 0), *[(0, 0)] * 11, (1, 0), (2, 1)]
-    assert [(day.added, day.changed) for day in own] == [(0, 0)] * 14
-    assert "<strong>2</strong> Facts added today" in page
-    assert page.count("At most 4 on one of 14 days.") == page.count("At most 1 on one of 14 days.") == 1
-    early = TodayEngine().count_days(actor=actor, until=datetime(1, 1, 2, tzinfo=UTC), days=14)
-    assert [(day.added, day.changed) for day in early] == [(0, 0)] * 2
+        page, past = words(viewer), words(viewer, f"?at={noon - timedelta(days=1):%Y-%m-%d}")
+    assert "<strong>1</strong> Fact added today" in page
+    assert page.count("At most 4 on one of 14 days.") == 1
+    assert "<strong>1</strong> Fact added that day" in past
+
+
+def test_connecting_a_program_adds_no_fact(viewer: Client, actor: Actor) -> None:
+    ObservationEngine().write_observation(observation_type="insight", summary="Connected.", actor=actor)
+    assert "<strong>0</strong> Facts added today" in words(viewer)
 
 
 @pytest.mark.parametrize(("scheme", "host"), [("https", "memory.example:8443"), ("http", "localhost:7201")])
@@ -139,10 +137,10 @@ def test_sweeps_are_nobody_and_a_name_stands_once(viewer: Client, actor: Actor) 
         FactEngine().write_fact(fact_text=f"Fact {number}.", actor=replace(maker, told_at=day))
     until = day + timedelta(hours=1)
     work = TodayEngine().list_contributors(actor=actor, since=day - timedelta(hours=1), until=until)
-    assert {(one.kind, one.label, one.commits, one.added) for one in work} == {
-        ("key", "builder", 2, 2),
-        ("user", "vera", 1, 1),
-        ("local", "vera", 1, 1),
+    assert {(one.kind, one.label, one.commits) for one in work} == {
+        ("key", "builder", 2),
+        ("user", "vera", 1),
+        ("local", "vera", 1),
     }
     page = words(viewer, f"?at={until:%Y-%m-%dT%H:%M:%S}")
     today = page[page.index("Active that day") :]
