@@ -61,7 +61,7 @@ class Analytics(BulkActions, ProjectPage):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show what would be archived, and archive it when that is confirmed."""
         asks = request.POST.get("action") == "archive" and "sure" not in request.POST
-        if asks and request.POST.getlist("fact"):
+        if asks and request.POST.getlist("fact") and self.reader.allowed_now["curate"]:
             return self.render_to_response(self.get_context_data(confirming=True))
         return super().post(request, *args, **kwargs)
 

@@ -420,7 +420,7 @@ FORMS = (
     Form("curate", "quarantine"),
     Form("write", "consolidations", {"level": "session", "target": "s8"}),
     Form("curate", "consolidation"),
-    Form("curate", "analytics", {"action": "archive", "fact": "{other}:1"}),
+    Form("curate", "analytics", {"action": "archive", "fact": "{other}:1", "sure": "1"}),
     Form("curate", "fact-judge"),
     Form("curate", "session-told", {"key": "s8", "answer": "outdated:{other}:1"}),
     Form("curate", "session-told", {"key": "s8", "answer": "wrong:{message}"}),
