@@ -7,8 +7,8 @@ from django.contrib.auth import get_user_model
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
-from day1site.demo.player import SURFACE, Player, actor_in
-from day1site.demo.script import monday, steps
+from day1site.demo.player import PROGRAM, SURFACE, Player, actor_in
+from day1site.demo.script import find_start, steps
 from memory.actors import Actor
 from memory.engines.access.projects import ProjectEngine, count_rows
 from memory.engines.audit.trail import record_entry
@@ -68,6 +68,7 @@ def remove(actor: Actor, force: bool = False) -> Counts:
 def foreign(project: Project) -> Counts:
     """Count the actions of others in the demo, by action. Keys are left out: they are no memory."""
     acts = AuditEntry.objects.filter(project=project).exclude(surface=SURFACE).exclude(actor_kind="system")
+    acts = acts.exclude(actor_label=PROGRAM)
     acts = acts.exclude(action__startswith="key.").order_by("action")
     return dict(acts.values_list("action").annotate(count=Count("pk")))
 
@@ -99,7 +100,7 @@ def _begin(actor: Actor) -> Project:
         name=NAME,
         actor=actor,
         members=get_user_model().objects.filter(is_superuser=True, is_active=True),
-        began=monday(timezone.now()),
+        began=find_start(timezone.now()),
         prepare=lambda project: record_entry(actor_in(project.pk, actor.label), BEGUN, SLUG),
     )
 

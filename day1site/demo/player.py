@@ -6,12 +6,23 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.utils import timezone
+
+from conversations.capture.engine import IngestEngine
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
+from conversations.engines.replays.engine import ReplayEngine
 from conversations.models import Message
+from curation.engines.bundles.engine import KnowledgeBundleEngine
+from curation.engines.handoffs.engine import HandoffEngine
+from curation.engines.quarantine.engine import QuarantineEngine
 from curation.engines.review.near_duplicates import NearDuplicateEngine
+from curation.engines.review.pair_answers import ReviewAnswers
+from curation.engines.templates.engine import TemplateEngine
+from curation.engines.verification.engine import VerificationEngine
 from day1site.demo.script import Step
 from memory.actors import Actor
+from memory.engines.access.policies import PolicyEngine
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.evaluation.questions import QuestionEngine
@@ -23,9 +34,11 @@ from memory.engines.sessions.learning import load_consolidator, system_actor
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.sessions.tool_calls import extract_output
+from memory.engines.versions.lookup import find_branch
 from memory.models import Fact, Observation
 
 SURFACE = "demo"  # identifies its commits and audit entries
+PROGRAM = "Claude Code of the demo"  # and this those that come as events of a program
 LINK = ("from", "link_type", "to")
 EDGE = {"from": "source_entity", "is": "relation_type", "to": "target_entity"}
 MODEL = "minilm-l6-int8"  # the model that scored the near duplicates of the story
@@ -53,6 +66,7 @@ class Player:
         self.questions = QuestionEngine()
         self.requests, self.tasks = MergeRequestEngine(), TaskEngine()
         self.edges: dict[tuple[str, ...], UUID] = {}
+        self.talks: dict[str, list[Message]] = {}
 
     def play_step(self, step: Step) -> None:
         at = step.at
@@ -60,7 +74,7 @@ class Player:
             for one in (
                 payload if isinstance(payload, list) and name not in ("write", "propose") else [payload]
             ):
-                getattr(self, f"_{name}")(self._where(step, at), one)
+                getattr(self, f"_{name}")(self._where(step, min(at, timezone.now())), one)
                 at += PAUSE
 
     def _where(self, step: Step, at: datetime) -> dict[str, Any]:
@@ -82,10 +96,7 @@ class Player:
         self._write(where, facts, propose=True)
 
     def _again(self, where: Mapping[str, Any], name: str) -> None:
-        known = self.facts.get_fact(
-            fact_id=self.ids[name], actor=where["actor"], branch_name=where["branch_name"]
-        )
-        self.facts.write_fact(fact_text=known.fact_text, **where)
+        self.facts.write_fact(fact_text=self._read(where, name).fact_text, **where)
 
     def _change(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
         self.facts.update_fact(fact_id=self.ids[payload["id"]], updates=self._fields(payload), **where)
@@ -128,6 +139,10 @@ class Player:
         ids: dict[str, Any] = {"fact_id": self.ids[newer], "other_id": self.ids[older]}
         self.near.ask_about(**ids, score=score, model=MODEL, **where)
 
+    def _contradict(self, where: Mapping[str, Any], pair: list[str]) -> None:
+        newer, older = (self._read(where, name) for name in pair)
+        ReviewAnswers().ask_about(find_branch(where["actor"], where["branch_name"]), [(newer, older)])
+
     def _relate(self, where: Mapping[str, Any], payload: Any) -> None:
         edge: dict[str, Any] = payload if isinstance(payload, dict) else dict(zip(EDGE, payload, strict=True))
         fields = {EDGE.get(name, name): value for name, value in edge.items()}
@@ -138,7 +153,7 @@ class Player:
         self.relations.close_relation(relation_id=self.edges[tuple(edge)], **where)
 
     def _talk(self, where: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
-        replay_conversation(where, **payload)
+        self.talks[payload["title"]] = replay_conversation(where, **payload)
 
     def _question(self, where: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
         expected = [self.ids[name] for name in payload["expected"]]
@@ -156,6 +171,51 @@ class Player:
         for agent in agents:
             self.tasks.join_task(task=made.slug, agent_id=agent, actor=where["actor"])
 
+    # ---- what is shared, hidden and checked ----------------------------------------------------
+
+    def _handoff(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
+        fields = {key: one for key, one in payload.items() if key not in ("facts", "answer")}
+        ids = [str(self.ids[name]) for name in payload["facts"]]
+        made = HandoffEngine().create_handoff(actor=where["actor"], fact_ids=ids, **fields)
+        if payload.get("answer") == "accept":
+            receiver = where["actor"].with_origin(agent_id=payload["to_agent"])
+            HandoffEngine().accept_handoff(handoff_id=made.pk, actor=receiver)
+
+    def _template(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
+        TemplateEngine().create_template(actor=where["actor"], **payload)
+
+    def _use_template(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
+        TemplateEngine().instantiate_template(actor=where["actor"], **payload)
+
+    def _bundle(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
+        KnowledgeBundleEngine().create_bundle(**payload, **where)
+
+    def _quarantine(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
+        QuarantineEngine().create_quarantine(actor=where["actor"], **payload)
+
+    def _policy(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
+        PolicyEngine().set_policy(actor=where["actor"], **payload)
+
+    def _verify(self, where: Mapping[str, Any], limit: int) -> None:
+        VerificationEngine().verify_batch(limit=limit, **where)
+
+    def _replay(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
+        """Go on with a conversation after one of its messages as another model did, by hand."""
+        said, actor, engine = self.talks[payload["talk"]][payload["turn"]], where["actor"], ReplayEngine()
+        made = engine.create_replay(
+            conversation_id=said.conversation_id, message_id=said.uid, model=payload["model"], **where
+        )
+        messages = list(_messages(payload["turns"], payload["model"], actor.write_time()))
+        MessageEngine().write_messages(conversation_id=made.conversation_id, messages=messages, **where)
+        engine.complete_replay(replay_id=made.pk, actor=actor)
+
+    def _program(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
+        """Send the events of a session as its program does: it is told what memory knows of each prompt."""
+        actor = replace(where["actor"], label=PROGRAM)
+        for event in _list_events(actor.session_id, **payload):
+            IngestEngine().ingest(events=[event], actor=actor, answered=True)
+        _learn(where["actor"])
+
     def _close_branch(self, where: Mapping[str, Any], name: str) -> None:
         self.branches.archive_branch(name=name, actor=where["actor"])
 
@@ -164,6 +224,9 @@ class Player:
         self.sessions.end_session(session_id=actor.session_id, actor=actor, summary=summary)
 
     # ---- pieces --------------------------------------------------------------------------------
+
+    def _read(self, where: Mapping[str, Any], name: str) -> Fact:
+        return self.facts.get_fact(fact_id=self.ids[name], **where)
 
     def _fields(self, payload: Mapping[str, Any]) -> dict[str, Any]:
         fields = {name: value for name, value in payload.items() if name != "id"}
@@ -182,8 +245,8 @@ class Player:
 # ---- conversations -----------------------------------------------------------------------------------
 
 
-def replay_conversation(where: Mapping[str, Any], title: str, model: str, turns: TurnList) -> None:
-    """Store a conversation as hooks do: a tool result is a message, and an observation that refers to it.
+def replay_conversation(where: Mapping[str, Any], title: str, model: str, turns: TurnList) -> list[Message]:
+    """Store a conversation as hooks do, and return its messages; a tool result has an observation too.
 
     A turn is {user}, {assistant, thinking}, {tool, input, output}, {decision} or {insight}.
     """
@@ -196,6 +259,7 @@ def replay_conversation(where: Mapping[str, Any], title: str, model: str, turns:
     if observed:
         ObservationEngine().write_observations(observations=observed, **where)
     _learn(actor)
+    return written
 
 
 def _messages(turns: TurnList, model: str, began: datetime) -> Iterator[dict[str, Any]]:
@@ -219,6 +283,16 @@ def _observations(turns: TurnList, answers: Iterator[Message]) -> Iterator[dict[
         for kind in NOTED:
             if kind in turn:
                 yield {"observation_type": kind, "summary": turn[kind]}
+
+
+def _list_events(session: str, cwd: str, repository: str, turns: TurnList) -> Iterator[dict[str, Any]]:
+    """Yield the events of a session as Claude Code sends them."""
+    sent = {"session_id": session, "cwd": cwd, "day1": {"client": "claude-code", "root": repository}}
+    yield {**sent, "hook_event_name": "SessionStart", "source": "startup"}
+    for number, turn in enumerate(turns):
+        prompt = {**sent, "prompt_id": f"p{number}"}
+        yield {**prompt, "hook_event_name": "UserPromptSubmit", "prompt": turn["prompt"]}
+        yield {**prompt, "hook_event_name": "Stop", "last_assistant_message": turn["answer"]}
 
 
 def _learn(actor: Actor) -> None:

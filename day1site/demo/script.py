@@ -12,9 +12,16 @@ A step is what one agent or person did in one session. Its acts run in the order
     merge_request a merge that is asked for: source, title and description
     agent_task    a task: slug, name, description, objectives, and the agents that join it
     alike         [newer, older, cosine]: a review item, without waiting for vectors
+    contradict    [newer, older]: a review item on two facts that say different things
+    program       a session as hooks send it: cwd, repository, turns of prompt and answer
+    handoff       what is handed over, with facts by their names, and its answer
+    template, use_template, bundle, quarantine, policy   as their engines take them
+    replay        of a talk by its title, after a turn: model, and the turns that follow
+    verify        so many unverified facts are queued for the judge
     verified, wrong, accept, done, archive, restore, delete, close_branch, end
 
-``id`` is a name inside the story. Times are days since its first Monday; ``{d45}`` in a text is a date.
+``id`` is a name inside the story. Times are days since its first one, and the last is today; ``{d45}`` in a
+text is a date.
 """
 
 import re
@@ -26,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 CHAPTERS = Path(__file__).parent / "chapters"
-WEEKS = 26
+LAST_DAY = 181  # of the story: the day when it is loaded
 WHO = ("day", "at", "session", "agent", "task", "by", "branch", "facts")
 TIMES = ("valid_from", "valid_until", "expires_at", "at")
 DAY = re.compile(r"\{d(-?\d+)\}")
@@ -45,10 +52,9 @@ class Step:
     acts: tuple[tuple[str, Any], ...]
 
 
-def monday(now: datetime) -> datetime:
-    """Return the first day of a story that ends about now: a Monday 26 weeks ago."""
-    day = now.astimezone(UTC).date() - timedelta(weeks=WEEKS)
-    return datetime.combine(day - timedelta(days=day.weekday()), time(), UTC)
+def find_start(now: datetime) -> datetime:
+    """Return the first day of a story that ends today."""
+    return datetime.combine(now.astimezone(UTC).date() - timedelta(days=LAST_DAY), time(), UTC)
 
 
 def steps(start: datetime, folder: Path = CHAPTERS) -> list[Step]:

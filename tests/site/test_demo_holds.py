@@ -6,15 +6,24 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.conf import settings
 from django.core.management import call_command
 from django.test import override_settings
 from django.utils import timezone
 
 from conversations.engines.consolidation.session import SessionConsolidation
+from conversations.engines.replays.engine import ReplayEngine
+from conversations.engines.told import list_told
 from conversations.models import Conversation, Message
+from curation.engines.bundles.engine import KnowledgeBundleEngine
+from curation.engines.handoffs.engine import HandoffEngine
+from curation.engines.quarantine.engine import QuarantineEngine
+from curation.engines.review.review_queue import ReviewEngine
+from curation.engines.templates.engine import TemplateEngine
+from curation.engines.verification.engine import VerificationEngine
 from day1site.demo import loader as loading
-from day1site.demo.script import monday
+from day1site.demo.script import find_start
 from memory.actors import Actor, local_actor
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.branches.manager import create_main
@@ -97,8 +106,8 @@ def test_what_was_said_in_some_sessions(demo: Actor) -> None:
     assert len(whole) >= 6
     assert sum(in_chinese(talk.title) for talk in whole.values()) >= 2
     assert Counter(Conversation.objects.on(find_branch(demo, "main")).values_list("status", flat=True)) == {
-        "completed": 9,
-        "active": 1,
+        "completed": 10,
+        "active": 3,
     }
     assert {message.role for message in messages} == {"user", "assistant", "tool_result"}
     assert {message.conversation_id for message in messages} == set(whole)
@@ -167,14 +176,13 @@ def test_beliefs_of_every_kind(demo: Actor) -> None:
 
 
 def test_it_looks_half_a_year_old(demo: Actor) -> None:
-    start, now = monday(timezone.now()), timezone.now()
-    assert start.weekday() == 0
-    assert timedelta(weeks=26) <= now - start < timedelta(weeks=27)
+    start, now = find_start(timezone.now()), timezone.now()
+    assert timedelta(days=181) <= now - start < timedelta(days=182)
     commits = Commit.objects.filter(branch__name="main").order_by("seq")
     times = [commit.at for commit in commits]
     assert times == sorted(times)
     assert start <= times[0] < start + timedelta(days=1)
-    assert start + timedelta(days=175) < times[-1] < now
+    assert start + timedelta(days=181) <= times[-1] <= now
     branches = Branch.objects.exclude(name="main")
     assert branches.count() >= 6
     assert branches.exclude(archived_at=None).count() >= 1
@@ -186,12 +194,12 @@ def test_it_looks_half_a_year_old(demo: Actor) -> None:
 
 
 def test_it_has_a_merge_request_with_a_conflict_and_a_task(demo: Actor) -> None:
-    (request,) = MergeRequestEngine().list_requests(actor=demo).results
-    assert (request.state, request.source.name, request.target.name) == (
-        "open",
-        "task/webhook-window",
-        "main",
-    )
+    requests = MergeRequestEngine().list_requests(actor=demo).results
+    assert [(one.state, one.source.name, one.target.name) for one in requests] == [
+        ("open", "task/session-tokens", "main"),
+        ("open", "task/webhook-window", "main"),
+    ]
+    request = requests[1]
     found = MergeRequestEngine().check_request(request_id=request.number, actor=demo)
     assert found.view is not None
     assert found.view.undecided == {"edited": 1}
@@ -201,8 +209,41 @@ def test_it_has_a_merge_request_with_a_conflict_and_a_task(demo: Actor) -> None:
     assert [part.agent_id for part in task.agents.all()] == ["ledger-agent", "ops-scribe"]
 
 
+def test_it_fills_every_place(demo: Actor) -> None:
+    request = MergeRequestEngine().list_requests(actor=demo).results[0]
+    check = MergeRequestEngine().check_request(request_id=request.number, actor=demo).check
+    assert check is not None
+    assert [(one.name, one.state) for one in check.results] == [
+        ("conflicts", "passed"),
+        ("secrets", "passed"),
+        ("recall", "failed"),
+    ]
+    handoffs = HandoffEngine().list_handoffs(actor=demo).results
+    assert sorted(one.state for one in handoffs) == ["accepted", "sent"]
+    templates = TemplateEngine().list_templates(actor=demo).results
+    assert {one.name for one in templates} == {"payment-service", "incident"}
+    (bundle,) = KnowledgeBundleEngine().list_bundles(actor=demo).results
+    assert (bundle.name, bundle.counts["conversations"]) == ("tidemark-basics", 0)
+    (hidden,) = QuarantineEngine().list_quarantines(actor=demo).results
+    assert (hidden.target, hidden.counts["fact"]) == ("wiki-mirror", 3)
+    (replay,) = ReplayEngine().list_replays(actor=demo).results
+    assert replay.state == "completed"
+    (job,) = VerificationEngine().list_jobs(actor=demo).results
+    assert job.total == 12
+    contested = ReviewEngine().list_items(actor=demo, kind="contested", status="open").results
+    assert len(contested) == 2
+
+
+def test_programs_are_told_what_the_team_knows(demo: Actor) -> None:
+    for key, prompts in (("led-0016-close", 2), ("api-0024-webhooks", 1)):
+        told = list_told(Session.objects.get(key=key), timezone.now())
+        assert sum(one.prompt is not None for one in told) == prompts, key
+    lines = [line.text for one in told if one.is_start for line in one.lines]
+    assert "A webhook that fails is tried again for two days, then it waits for the merchant to ask." in lines
+
+
 def test_time_travel_has_something_to_show(demo: Actor) -> None:
-    start, engine = monday(timezone.now()), SearchEngine()
+    start, engine = find_start(timezone.now()), SearchEngine()
     asked = {"query": "timeout acquirer Norvik seconds", "actor": demo, "limit": 3}
     then = engine.search(**asked, at=start + timedelta(days=20)).hits
     now = engine.search(**asked).hits
@@ -218,3 +259,14 @@ def test_loading_it_again_changes_nothing(loader: Actor) -> None:
     assert counts["Fact"] == len({fact.uid for fact in everything()})
     for model in (Conversation, Message, Observation, Relation):
         assert counts[model.__name__] == len({row.uid for row in model.objects.all_versions()})
+
+
+@pytest.mark.slow
+def test_it_ends_today_whenever_it_is_loaded(loader: Actor) -> None:
+    """Check early in a day too, when what the story says of the afternoon has not come yet."""
+    loading.remove(loader)
+    early = timezone.now().replace(hour=0, minute=20) + timedelta(days=3)
+    with time_machine.travel(early, tick=True):
+        loading.load(loader)
+        last = Commit.objects.filter(branch__name="main").order_by("-seq")[0].at
+        assert early.replace(minute=0) < last <= timezone.now()
