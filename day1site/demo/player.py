@@ -1,6 +1,6 @@
 """Player of the demo's story: each act runs through the engines at its own time in the past."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -66,7 +66,7 @@ class Player:
         self.questions = QuestionEngine()
         self.requests, self.tasks = MergeRequestEngine(), TaskEngine()
         self.edges: dict[tuple[str, ...], UUID] = {}
-        self.talks: dict[str, list[Message]] = {}
+        self.talks: dict[str, Sequence[Message]] = {}
 
     def play_step(self, step: Step) -> None:
         at = step.at
@@ -201,9 +201,9 @@ class Player:
 
     def _replay(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
         """Go on with a conversation after one of its messages as another model did, by hand."""
-        said, actor, engine = self.talks[payload["talk"]][payload["turn"]], where["actor"], ReplayEngine()
+        after, actor, engine = self.talks[payload["talk"]][payload["turn"]], where["actor"], ReplayEngine()
         made = engine.create_replay(
-            conversation_id=said.conversation_id, message_id=said.uid, model=payload["model"], **where
+            conversation_id=after.conversation_id, message_id=after.uid, model=payload["model"], **where
         )
         messages = list(_messages(payload["turns"], payload["model"], actor.write_time()))
         MessageEngine().write_messages(conversation_id=made.conversation_id, messages=messages, **where)
@@ -245,7 +245,9 @@ class Player:
 # ---- conversations -----------------------------------------------------------------------------------
 
 
-def replay_conversation(where: Mapping[str, Any], title: str, model: str, turns: TurnList) -> list[Message]:
+def replay_conversation(
+    where: Mapping[str, Any], title: str, model: str, turns: TurnList
+) -> Sequence[Message]:
     """Store a conversation as hooks do, and return its messages; a tool result has an observation too.
 
     A turn is {user}, {assistant, thinking}, {tool, input, output}, {decision} or {insight}.
