@@ -5,12 +5,11 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from django.db import OperationalError
-
 from day1site.mcp import schemas
 from day1site.mcp.call_context import Call, Caller
 from day1site.mcp.tools import Tool
 from day1site.mcp.tools.more import find_called
+from memory.answers.problems import BROKEN, describe_trouble
 from memory.db.errors import StorageRefused
 from memory.engines.support import validation as c
 from memory.engines.support.idempotency import Answer, IdempotencyEngine, Store
@@ -38,10 +37,9 @@ NEXT_STEPS = {
     "rate_limited": "Wait as long as it says, then call again.",
     "store_damaged": "Do not try again: tell the people who run the server. Other memories can be read.",
     "unavailable": "Wait a second, then call again.",
+    "outcome_unknown": "Look first whether it is stored, or call again with the same idempotency_key.",
 }
 HANDLE = "Call branch_switch for a new handle."
-BUSY = "The database did not answer in time."
-BROKEN = "Something went wrong; the server's log has more."
 
 
 class ToolRefusal(Exception):
@@ -63,18 +61,8 @@ def run(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, A
     except Day1Error as error:
         handle = error.code == "not_found" and error.data.get("field") == "work"
         raise ToolRefusal(format_refusal(error.code, error.text, HANDLE if handle else "")) from None
-    except StorageRefused as error:
-        logger.warning("%s: %s", tool.name, error)
-        raise ToolRefusal(
-            format_refusal("unavailable", error.text, "Tell the people who run the server.")
-        ) from None
-    except OperationalError as error:
-        if "lock" not in str(error).lower():
-            raise _broken(tool) from error
-        logger.warning("%s: %s", tool.name, error)
-        raise ToolRefusal(format_refusal("unavailable", BUSY)) from None
     except Exception as error:
-        raise _broken(tool) from error
+        raise refuse_failure(tool, error) from error
     finally:
         secrets_found.take()  # also of a refused call: the thread's next one may be for another project
 
@@ -95,9 +83,17 @@ def clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _broken(tool: Tool) -> ToolRefusal:
-    logger.exception("%s failed", tool.name)
-    return ToolRefusal(format_refusal("error", BROKEN))
+def refuse_failure(tool: Tool, error: Exception) -> ToolRefusal:
+    """Return the refusal for what no caller is at fault for, which the log gets too."""
+    trouble = describe_trouble(error)
+    if trouble is None:
+        logger.error("%s failed", tool.name, exc_info=error)
+        return ToolRefusal(format_refusal(*BROKEN[1:]))
+    logger.warning("%s: %r", tool.name, error)
+    is_refused = isinstance(error, StorageRefused)
+    return ToolRefusal(
+        format_refusal(*trouble[1:], "Tell the people who run the server." if is_refused else "")
+    )
 
 
 def _answer(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -80,19 +80,26 @@ def build_error_response(error: Exception, method: str | None, path: str) -> Res
     for kind, (status, code, text) in OTHERS.items():
         if isinstance(error, kind):
             return build_problem(status, code, text)
-    if isinstance(error, DatabaseAway | CommitLost):
+    if trouble := describe_trouble(error):
         logger.warning("%s %s: %r", method, path, error)
-        return build_problem(*(LOST if isinstance(error, CommitLost) else AWAY))
-    if isinstance(error, StorageRefused):
-        logger.warning("%s %s: %s", method, path, error)
-        return build_problem(
-            503, "unavailable", error.text, {"storage": error.state, "retry_after": RETRY_SECONDS}
-        )
-    if is_busy(error):
-        logger.warning("%s %s: %s", method, path, error)
-        return build_problem(*BUSY)
+        is_refused = isinstance(error, StorageRefused)
+        data = {"storage": error.state, "retry_after": RETRY_SECONDS} if is_refused else {}
+        return build_problem(*trouble, data)
     logger.error("%s %s failed", method, path, exc_info=error)
     return build_problem(*BROKEN)
+
+
+def describe_trouble(error: Exception) -> tuple[int, str, str] | None:
+    """Return status, code and text of a failure of the database or its disk, for every surface that answers
+    agents; None for any other error.
+    """
+    if isinstance(error, CommitLost):
+        return LOST
+    if isinstance(error, DatabaseAway):
+        return AWAY
+    if isinstance(error, StorageRefused):
+        return 503, AWAY[1], error.text
+    return BUSY if is_busy(error) else None
 
 
 def _convert_framework_error(error: drf.APIException, request: Request) -> Response:

@@ -1,5 +1,6 @@
 """OpenAPI descriptions of the routes; serializers are in memory/answers."""
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
@@ -15,6 +16,7 @@ from memory.answers.declared_serializers import POINT
 from memory.api.access import SESSION_HEADER
 from memory.api.base import REDACTED_FIELDS
 from memory.api.refusals import REFUSALS, WITHOUT_BODY, build_problem_schema, build_refusal
+from memory.engines.facts.short_ids import SHORT_ID
 from memory.engines.fields.policies import POLICY
 from memory.engines.support import idempotency
 from memory.engines.support.ordering import Ordering
@@ -23,14 +25,20 @@ from memory.filters import FactFilterSet
 Schema = dict[str, Any]
 NAME: Schema = {"type": "string", "maxLength": 200}
 PATTERN: Schema = {**NAME, "minLength": 1, "pattern": POLICY["pattern"].type.regex}
-NAMED = dict.fromkeys(("name", "branch_name", "session_id", "task", "agent_id"), NAME)
+NAMED = dict.fromkeys(("name", "branch_name", "session_id", "task", "agent_id", "slug", "username"), NAME)
 KINDS: Schema = {"type": "string", "enum": ["fact", "conversation"]}
 PATHS = {
     **NAMED,
     "target_type": KINDS,
     "pattern": PATTERN,
     "n": {"type": "integer", "minimum": 1},
-}  # any other is an id
+}  # any other is an ID
+ID: Schema = {"type": "string", "format": "uuid"}
+IDS = {
+    "facts": {"anyOf": [ID, {"type": "string", "pattern": f"^{SHORT_ID.pattern}$"}]},
+    "merge-requests": {"anyOf": [ID, {"type": "integer", "minimum": 1}]},
+}  # where a row has a shorter name too
+ROW = re.compile(r"/api/v1/([^/]+)/\{id\}")
 TAG = '(W/)?"[!#-~]*"'
 TAGS = rf"^(\*|{TAG}( ?, ?{TAG})*)$"  # the values of If-Match; another If-None-Match matches nothing
 
@@ -318,7 +326,7 @@ def complete_schema(result: Schema, generator: Any, request: Any, public: bool) 
             component["additionalProperties"] = False
     for address, path in result["paths"].items():
         for method, operation in path.items():
-            complete_operation(method, operation, reads=method == "get" or address.endswith("/search"))
+            complete_operation(address, method, operation)
     strip_marks(result)
     return result
 
@@ -331,11 +339,14 @@ def strip_marks(part: Any) -> None:
         strip_marks(inner)
 
 
-def complete_operation(method: str, operation: Schema, reads: bool) -> None:
+def complete_operation(address: str, method: str, operation: Schema) -> None:
+    reads = method == "get" or address.endswith("/search")
+    row = ROW.match(address)
     operation.pop("description", None)  # the docstring of the class, which is meant for developers
     for parameter in operation.get("parameters", []):
         if parameter["in"] == "path":
-            parameter["schema"] = PATHS.get(parameter["name"], {"type": "string", "format": "uuid"})
+            ids = IDS.get(row[1], ID) if row and parameter["name"] == "id" else ID
+            parameter["schema"] = PATHS.get(parameter["name"], ids)
     if method == "post" and not reads:
         operation.setdefault("parameters", []).append(ONCE)
     if method in ("post", "put", "patch") and not reads:

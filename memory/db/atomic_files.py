@@ -36,7 +36,10 @@ def write_file(path: Path, text: str) -> None:
     """Write a small file whole, in the place of the one before; a disk that is full keeps nothing of it."""
     draft = create_draft(path)
     try:
-        draft.write_text(text, encoding="utf-8")
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
         publish_file(draft, path, replace=True)
     finally:
         draft.unlink(missing_ok=True)

@@ -6,8 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import OperationalError, connection
 from mcp import Client, StdioServerParameters
 
+from day1site.mcp.call_context import Caller
+from day1site.mcp.dispatch import NEXT_STEPS, ToolRefusal, run
+from day1site.mcp.tools import ALL
+from memory.actors import local_actor
+from memory.answers.problems import AWAY, BROKEN, BUSY, LOST
+from memory.db.errors import CommitLost, DatabaseAway, StorageRefused
+from memory.models import Fact, Project
 from tests import databases
 from tests.mcp.conftest import read_data
 from tests.mcp.test_mcp_stdio import command, environment
@@ -74,3 +82,24 @@ def test_every_tool_answers_over_stdio(tmp_path: Path) -> None:
     assert said["memory_search"]["results"][0]["id"] == said["memory_write"]["fact"]["id"]
     assert said["branch_switch"]["branch"] == "task/tags"
     assert {said[tool]["branch"] for tool in ("memory_supersede", "memory_write")} == {"task/tags", "main"}
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (DatabaseAway(2003), f"unavailable: {AWAY[2]} {NEXT_STEPS['unavailable']}"),
+        (OperationalError("database is locked"), f"unavailable: {BUSY[2]} {NEXT_STEPS['unavailable']}"),
+        (CommitLost(), f"outcome_unknown: {LOST[2]} {NEXT_STEPS['outcome_unknown']}"),
+        (StorageRefused(), f"unavailable: {StorageRefused().text} Tell the people who run the server."),
+        (OperationalError("a secret"), f"error: {BROKEN[2]}"),
+    ],
+)
+def test_a_fault_of_the_database_is_told_as_over_rest(project: Project, error: Exception, told: str) -> None:
+    def fail(*_: Any) -> Any:
+        raise error
+
+    caller = Caller(local_actor(project.pk))
+    with connection.execute_wrapper(fail), pytest.raises(ToolRefusal) as refusal:
+        run(ALL["memory_write"], caller, {"fact_text": "Retries are capped at five."})
+    assert str(refusal.value) == told
+    assert not Fact.objects.exists()
