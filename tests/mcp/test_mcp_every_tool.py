@@ -102,4 +102,4 @@ def test_a_fault_of_the_database_is_told_as_over_rest(project: Project, error: E
     with connection.execute_wrapper(fail), pytest.raises(ToolRefusal) as refusal:
         run(ALL["memory_write"], caller, {"fact_text": "Retries are capped at five."})
     assert str(refusal.value) == told
-    assert not Fact.objects.exists()
+    assert not Fact.objects.all_versions().exists()

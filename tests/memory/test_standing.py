@@ -48,6 +48,11 @@ REPLACED = [
     ("ログは必ずモデル名を含める", "モデル名の件は忘れてください"),
 ]
 DOUBTED = [
+    (
+        "From now on migrations run by hand, never during a deploy.",
+        "Forget the manual migrations: they run in the deploy again, before the restart.",
+    ),
+    ("Backups are made by hand.", "Keine manuellen Backups mehr, das macht cron."),
     ("Use GraphQL for the public API.", "Forget GraphQL, REST."),
     ("Deploy on merge to main.", "Deploy on merge to main, but not on Fridays."),
     ("We write our tests with Vitest.", "From now on I want the tests in Jest."),

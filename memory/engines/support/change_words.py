@@ -34,8 +34,7 @@ FUNCTION_WORDS = (
     der die das den dem des ein eine einen einem einer eines und oder aber doch nicht kein keine keinen keinem
     keiner nie niemals immer nur noch mehr ab jetzt sofort bitte mal wir ich du ihr sie er es man uns mich mir
     ist sind war wird werden wurde haben hat hatte habe nehmen nimm nutzen nutze benutzen verwenden verwende
-    können kann soll sollen muss müssen darf dürfen machen macht mach für von vom zu zum zur in im an am auf
-    aus
+    können kann soll sollen muss müssen darf dürfen machen macht mach für von vom zu zum zur in im an am auf aus
     bei mit ohne nach vor über unter statt anstatt anstelle dass daß was wie so auch schon wieder nun lieber
     ach só sólo solo seulement
     dauert dauern gilt gelten bleibt bleiben läuft laufen beträgt betragen
@@ -48,8 +47,7 @@ FUNCTION_WORDS = (
     el los las una unos unas y o pero no nunca siempre ya más usa usamos usar use uses usáis para por con sin
     del al
     es son era será se me te lo que quien en va van vamos ser ahora partir adelante mejor olvida olvídate
-    dije dicho regla sí
-    vale
+    dije dicho regla sí vale
     favor finalmente vez lugar nada deja hay debe deben pasa pasan dura duran queda quedan
     os as um uma uns umas e ou mas não nao sempre já mais usamos usem para pra pro com sem do da dos das no
     na nos nas ao
@@ -79,6 +77,8 @@ _SAME = (
     "space spaces leerzeichen espaces espacios espaços 空格",
     "max maximum maximal cap limit máximo 上限",
     "direct directly straight directement direkt directamente diretamente",
+    "manual manually hand manuell manuelle manuellen händisch manuel manuelle mano mão 手动 手動 手工",
+    "automatic automatically automated automatisch automatique automatiquement automático 自动 自動",
 )
 SYNONYMS = {word: words.split()[0] for words in _SAME for word in words.split()}
 
