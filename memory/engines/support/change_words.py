@@ -34,9 +34,9 @@ FUNCTION_WORDS = (
     der die das den dem des ein eine einen einem einer eines und oder aber doch nicht kein keine keinen keinem
     keiner nie niemals immer nur noch mehr ab jetzt sofort bitte mal wir ich du ihr sie er es man uns mich mir
     ist sind war wird werden wurde haben hat hatte habe nehmen nimm nutzen nutze benutzen verwenden verwende
-    können kann soll sollen muss müssen darf dürfen machen macht mach für von vom zu zum zur in im an am auf aus
-    bei mit ohne nach vor über unter statt anstatt anstelle dass daß was wie so auch schon wieder nun lieber
-    ach só sólo solo seulement
+    können kann soll sollen muss müssen darf dürfen machen macht mach für von vom zu zum zur in im an am auf
+    aus bei mit ohne nach vor über unter statt anstatt anstelle dass daß was wie so auch schon wieder nun
+    lieber ach só sólo solo seulement
     dauert dauern gilt gelten bleibt bleiben läuft laufen beträgt betragen
     nein ja vergiss vergesst gesagt sagte regel entschieden heute doch als wenn
     le la les un une des du de et ou mais ne pas plus jamais toujours on nous je tu vous il elle ils elles ce
