@@ -11,6 +11,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
 
+from memory.patterns import lazy_pattern
+
 TRADITIONAL = Path(__file__).parent / "word_tables" / "opencc-traditional.txt"
 MAX_CACHED_WORDS = 20_000
 MARKED = (
@@ -47,9 +49,9 @@ def list_ranges(codes: Iterable[int]) -> str:
 
 
 MARKS = list_ranges(code for code in MARKED if unicodedata.category(chr(code))[0] == "M")
-WORD_PATTERN = re.compile(rf"[\w{MARKS}]+|{PICTURE}")
+WORD_PATTERN = lazy_pattern(rf"[\w{MARKS}]+|{PICTURE}")
 # All that is indexed in another form than it is written in.
-OTHER_FORM = re.compile(
+OTHER_FORM = lazy_pattern(
     f"(?:[{UNSPACED}{SPACED}{PRESENTED}{PICTURES}\U0001f1e6-\U0001f1ff\u200b-\u200f\ufe0f])+"
 )
 

@@ -16,6 +16,7 @@ from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import PreparedQuery
 from memory.engines.search.evidence import is_telling
 from memory.evidence import MIN_EVIDENCE
+from memory.patterns import lazy_pattern
 from memory.texts import count_dense
 from memory.word_forms import WORD_PATTERN
 from memory.words import STOP_WORDS, extract_keywords, list_phrases
@@ -83,7 +84,7 @@ GREETINGS = frozenset(
         """
     )
 )
-HIRAGANA = re.compile("[\u3041-\u309f ]+")
+HIRAGANA = lazy_pattern("[\u3041-\u309f ]+")
 POLITE = (
     r"(?:(?:ok(?:ay)?|please|now|and|then|hey|hm+|so|can you|could you|just|also|yes|no|right|well|next"
     r"|let'?s|bitte|et|y|e)[,.:;! ]+)*"
@@ -102,12 +103,12 @@ _LOOKING = (
 )
 _ARTICLE = r"(?:de[rnms]|die|das|eine?[nrms]?|les?|la|une?|el|los|las|una|os?|as?|uma?|mir|moi|me)\b|l'"
 # One that is done when it is done; "schreib Commits auf Englisch" is a rule.
-ORDERED_ABROAD = re.compile(
+ORDERED_ABROAD = lazy_pattern(
     rf"^\W*(?:bitte|por favor)?\W*(?:(?:{_LOOKING})\b|(?:{_MAKING}|mach\w*) (?:\w+ ){{0,2}}(?:{_ARTICLE})"
     r"|(?:danke|merci|gracias|obrigad[oa])\b|ありがとう)|を(?!使)[^、。を]{1,8}て(?:ください)?\W*$",
     re.I,
 )
-WORK = re.compile(
+WORK = lazy_pattern(
     rf"{POLITE}(?:add|write|implement|create|build|set up|setup|make|handle|support|migrate|refactor|improve"
     r"|tighten|design|prepare|draft|extend|integrate|validate|configure|move|replace|send|cache|hide|return|log"
     r"|store|save|use"
@@ -120,7 +121,7 @@ WORK = re.compile(
     r"|.{0,4}(?:添加|增加|写|实现|创建|改|做)",
     re.I | re.S,
 )
-GLANCE = re.compile(
+GLANCE = lazy_pattern(
     rf"{POLITE}(?:run|rerun|show|open|list|print|explain|describe|summari[sz]e|tell|install|start|stop|restart|undo"
     r"|push|pull|find|look|try|go|continue|wait|thanks?|git|what|why|where|who|when|whose|is|are|did|does|was|were"
     r"|how (?:long|many|much|did|come)|nice|good|great|hold|read|check|delete|commit|translate|rename"

@@ -6,6 +6,7 @@ import re
 import string
 from collections.abc import Callable
 
+from memory.patterns import lazy_pattern
 from memory.redaction.commands import COMMANDS, MAX_NAME, VALUE, WORD
 from memory.redaction.random_tokens import looks_random
 from memory.redaction.spans import Spans, is_start
@@ -197,7 +198,7 @@ WORD_TEXTS: dict[str, tuple[tuple[str, ...], str]] = {
         rf"{DASHED_START}(?P<s>[A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk)(?![A-Za-z0-9_])",
     ),
 }
-END_OF_KEY = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+END_OF_KEY = lazy_pattern(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 KEY_LETTERS = string.ascii_letters + string.digits + "+/=\\ \r\n"
 
 Check = Callable[[re.Match[str], str], bool]
@@ -241,8 +242,8 @@ def is_in_cookie(match: re.Match[str], secret: str) -> bool:
     return bool(COOKIE.search(line_before(match)))
 
 
-VARIABLE = re.compile(r"[A-Za-z_]\w*(?:[.(\[].*|_\w*)|\d+")
-COOKIE = re.compile(r"(?i)\bcookie:")
+VARIABLE = lazy_pattern(r"[A-Za-z_]\w*(?:[.(\[].*|_\w*)|\d+")
+COOKIE = lazy_pattern(r"(?i)\bcookie:")
 CHECKS: dict[str, Check] = {
     "Telegram token": is_bot_token,
     "Discord token": lambda match, secret: looks_random(secret),
@@ -252,22 +253,22 @@ CHECKS: dict[str, Check] = {
     "login": is_pair,
     "npm auth": is_drawn,
 }
-PLACEHOLDER = re.compile(r"(?i)[-x*.…_]{3,}|pass(?:word|wd)?|your[-_]?\w*|\$.*|%.*%|\{.*")
+PLACEHOLDER = lazy_pattern(r"(?i)[-x*.…_]{3,}|pass(?:word|wd)?|your[-_]?\w*|\$.*|%.*%|\{.*")
 # A part of a pattern that is found sooner than the whole.
 FIRST = {
-    "Discord token": re.compile(r"\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27}"),
-    "Azure function key": re.compile("code="),  # the address before it may have other letters
+    "Discord token": lazy_pattern(r"\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27}"),
+    "Azure function key": lazy_pattern("code="),  # the address before it may have other letters
 }
-OPTION = re.compile(r"\s-[A-Za-z-]")
+OPTION = lazy_pattern(r"\s-[A-Za-z-]")
 ANNOUNCED = {
-    kind: re.compile(rf"(?<![\w.-]){before}(?:\.exe)?(?=\s)")
+    kind: lazy_pattern(rf"(?<![\w.-]){before}(?:\.exe)?(?=\s)")
     for kind, (_, before, _) in COMMANDS.items()
     if before
 }
 Table = dict[str, tuple[tuple[str, ...], re.Pattern[str]]]
-_texts: Table = {kind: (hints, re.compile(pattern, re.S)) for kind, (hints, pattern) in TEXTS.items()}
-_word_texts: Table = {kind: (hints, re.compile(pattern)) for kind, (hints, pattern) in WORD_TEXTS.items()}
-_commands: Table = {kind: (hints, re.compile(pattern)) for kind, (hints, _, pattern) in COMMANDS.items()}
+_texts: Table = {kind: (hints, lazy_pattern(pattern, re.S)) for kind, (hints, pattern) in TEXTS.items()}
+_word_texts: Table = {kind: (hints, lazy_pattern(pattern)) for kind, (hints, pattern) in WORD_TEXTS.items()}
+_commands: Table = {kind: (hints, lazy_pattern(pattern)) for kind, (hints, _, pattern) in COMMANDS.items()}
 
 
 SHARED = ("pass", "auth", "login", ":", "-")  # parts of many hints, which are looked for first

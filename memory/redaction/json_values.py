@@ -1,11 +1,11 @@
 """Redaction of JSON values: their texts, and whatever stands under the name of a secret."""
 
 import json
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from memory.patterns import lazy_pattern
 from memory.redaction.named_values import OF, is_sure, starts_name
 from memory.redaction.names import NAME
 from memory.redaction.spans import MARK, NAMED, fold_case
@@ -14,14 +14,14 @@ from memory.redaction.values import is_literal, looks_drawn, looks_mixed, looks_
 from memory.texts import MAX_DEPTH
 
 MAX_NAME = 200  # characters of a name
-NAME_OF_SECRET = re.compile(
+NAME_OF_SECRET = lazy_pattern(
     r"(?i)(?:^|[_.-])(?:credentials?|authorization|pw)$|(?:secret|password)[_-]?(?:string|value)$"
 )
-COOKIE = re.compile(r"(?i)(?:set-)?cookie")
-AUTH = re.compile(r"(?i)(?:.*[_.-])?auth(?:orization)?")
-SCHEME = re.compile(r"(?i)(?:basic|bearer|token|digest|api-?key)\s+(?=\S*[\d=])\S{4,}")
-PURPOSE = re.compile(OF)  # "for the server" behind a name
-NUMBER = re.compile(r"(?i)pass|(?:^|[_. -])pin$")  # names of secrets that may be numbers
+COOKIE = lazy_pattern(r"(?i)(?:set-)?cookie")
+AUTH = lazy_pattern(r"(?i)(?:.*[_.-])?auth(?:orization)?")
+SCHEME = lazy_pattern(r"(?i)(?:basic|bearer|token|digest|api-?key)\s+(?=\S*[\d=])\S{4,}")
+PURPOSE = lazy_pattern(OF)  # "for the server" behind a name
+NUMBER = lazy_pattern(r"(?i)pass|(?:^|[_. -])pin$")  # names of secrets that may be numbers
 VALUES = ("value", "default", "val", "v")  # names under the name of a secret that hold it
 LABELS = ("name", "key", "field", "label", "id", "k", "property")  # beside those, what says what it is
 MAX_NAMES = 4096  # that are remembered

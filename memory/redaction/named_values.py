@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from memory.patterns import lazy_pattern
 from memory.redaction import values
 from memory.redaction.names import SHORT_WORDS, find_names, is_sure_name
 from memory.redaction.spans import NAMED, Spans
@@ -17,19 +18,19 @@ QUOTES = "\"'`“”„‟«»‹›「」『』《》〈〉【】〝〞‘’�
 UNQUOTED = rf"[^\s,;&|)}}\]<>({{\[{QUOTES}]"
 # What is longer is judged by its beginning, so that a text of names takes linear time.
 BARE = rf"(?P<s>{UNQUOTED}{{4,{MAX_BARE}}}+)"
-REST = re.compile(f"{UNQUOTED}*")
+REST = lazy_pattern(f"{UNQUOTED}*")
 # password = x, "password": "x", **Password:** x, password: str = "x"
-ASSIGNED = re.compile(
+ASSIGNED = lazy_pattern(
     rf"{NO_QUOTE}(?P<sep>\s{{0,20}}(?:=>|:=|\?=|={{1,3}}|:(?:[ ]?[A-Za-z_.]{{1,30}}[ ]?=)?"
     rf"|(?<=[a-z])\[\]=)[*_]{{0,2}}[ \t]{{0,20}}\*{{0,2}}+)"
     rf"(?:(?:\n[ \t]{{0,40}})?[bfruBFRU]{{0,2}}{IN_QUOTES}|{BARE})"
 )
 # {"name": "PASSWORD", "value": "x"}, <add key="password" value="x">
-PAIRED = re.compile(
+PAIRED = lazy_pattern(
     rf"(?:{QUOTE})?\s{{0,20}},?\s{{0,20}}(?:{QUOTE})?value(?:{QUOTE})?[ ]?[:=][ ]?(?:{IN_QUOTES}|{BARE})"
 )
 # <password>x</password>, define("PASSWORD", "x"), setPassword("x")
-ENCLOSED = re.compile(rf">(?P<x>[^<>\n]{{4,200}})</|(?:{QUOTE}\s?,|\()\s?{IN_QUOTES}\s?\)")
+ENCLOSED = lazy_pattern(rf">(?P<x>[^<>\n]{{4,200}})</|(?:{QUOTE}\s?,|\()\s?{IN_QUOTES}\s?\)")
 # Letters of a password in a sentence: those of ASCII without brackets, and those of languages with blanks.
 LETTERS = r"!#-&*+\-./0-9:=?-Z^_a-z~\u00c0-\u024f\u0370-\u052f"
 VERBS = (
@@ -52,7 +53,7 @@ WIDE_ADVERBS = "[已经經就现現在被刚剛都也先暂暫時时]"
 WIDE_CHANGES = "[改换換设設变變更置重]{1,3}[为為成了到]{1,3}"
 WIDE_VERBS = rf"{WIDE_ADVERBS}{{0,4}}(?:{WIDE_CHANGES}|是|为|為)|[はがを은는이가을를]"
 # What tells without doubt that a value follows.
-CLEAR = re.compile(
+CLEAR = lazy_pattern(
     r"[:=\n是为為成はが은는]|(?<!\w)(?:is|was|ist|lautet|war|est|es|è|é|jest|är|là|luidt|brzmi|это)(?!\w)"
 )
 BREAK = r"(?:\r?\n|\\r\\n|\\n)"
@@ -63,7 +64,7 @@ GAP = (
 )
 ALONE = rf"(?=[ \xa0\u202f]?[{QUOTES}.。]{{0,2}}[ \t]{{0,5}}(?:{BREAK}|\Z))"
 # The password for the server is x; 密码是x; | password | x |
-SPOKEN = re.compile(
+SPOKEN = lazy_pattern(
     rf"{NO_QUOTE}{OF}"
     rf"(?:(?:[ ]{{1,3}}(?:{VERBS})){{1,3}}(?:[ ]{{1,3}}|:[ ]{{0,3}})|(?<=[^\x00-\x7f])[ ]{{1,3}}"
     rf"|[ ]?(?:{WIDE_VERBS}|→|->)[ :]?"
@@ -71,22 +72,22 @@ SPOKEN = re.compile(
     rf"[{QUOTES}*(]{{0,2}}[ \xa0\u202f]?(?P<v>[{LETTERS}]{{4,200}})"
 )
 # On the next line that is not empty, alone there.
-NEXT_LINE = re.compile(
+NEXT_LINE = lazy_pattern(
     rf"[\"'`*_]{{0,3}}{OF}(?:[ ](?:{VERBS}))?[ ]{{0,5}}(?:{WIDE_VERBS})?[:=]?[*_]{{0,2}}{GAP}"
     rf"(?P<v>[{LETTERS}]{{4,200}}?){ALONE}"
 )
-LATER_LINE = re.compile(rf"[^\n\\\d;。！？{{}}<>=|]{{0,80}}+{GAP}(?P<v>[{LETTERS}]{{8,200}}?){ALONE}")
-TO_DIGIT = re.compile(r"[^\n\d;。！？{}<>=|\[\]]{1,80}+\d")
+LATER_LINE = lazy_pattern(rf"[^\n\\\d;。！？{{}}<>=|]{{0,80}}+{GAP}(?P<v>[{LETTERS}]{{8,200}}?){ALONE}")
+TO_DIGIT = lazy_pattern(r"[^\n\d;。！？{}<>=|\[\]]{1,80}+\d")
 WORD_SIGNS = "".join(map(chr, range(ord("!"), ord("~") + 1))).translate(
     dict.fromkeys(map(ord, "\"'`,;(){}[]<>|\\"))
 )
-MIXED_WORD = re.compile(rf"[{LETTERS}]{{1,200}}(?![{LETTERS}])")
+MIXED_WORD = lazy_pattern(rf"[{LETTERS}]{{1,200}}(?![{LETTERS}])")
 # x is the password; use "x" as password; x (the password); x是密码
 LINKS = (
     "is|was|as|for|ist|war|als|für|est|était|comme|pour|es|era|como|para|è|come|per|é|foi|luidt|voor|to|jest|jako"
     "|är|som|för|er|on|это|как|для|adalah|sebagai|là|olarak"
 )
-BEFORE = re.compile(
+BEFORE = lazy_pattern(
     rf"(?<![{LETTERS}])(?P<v>[{LETTERS}]{{6,80}})[{QUOTES}*]{{0,2}}"
     rf"(?:,?[ ](?:[^\W\d_]{{1,12}}[ ]){{0,2}}?(?P<link>{LINKS})[ ](?:[^\W\d_]{{1,12}}['’ ]){{0,3}}"
     rf"|,?[ ]\((?:[^\W\d_]{{1,12}}[ ]){{0,3}}|[ ]?(?:{WIDE_VERBS})[^\W\d_a-zA-Z]{{0,6}})$"
@@ -94,29 +95,31 @@ BEFORE = re.compile(
 ANY_WORDED = 1.1  # however much of a value could be words
 MAX_BEFORE = 140  # characters before a name in which its value may stand
 # The name is the last word of what it says, so that "x is the password policy" has none.
-ENDS = re.compile(
+ENDS = lazy_pattern(
     rf"[{QUOTES}*]{{0,2}}\s{{0,3}}(?:\Z|\n|[.,;:!?)]{{1,3}}(?=[\s{QUOTES}]|\Z)|[。、，！；）]|です|だ|でした"
     r"|(?:for|of|on|to|from|in|at|and|für|von|vom|zum|und|pour|du|et|de|del|para|y|per|di|e|da|do|voor|van|för|till"
     r"|для|от|и)\s)"
 )
-KEY = re.compile("key|secret")  # names of what is drawn, not chosen
+KEY = lazy_pattern("key|secret")  # names of what is drawn, not chosen
 # The rest of a table's head, and the line below it.
-TABLE_HEAD = re.compile(r"[*_`]{0,3}[ \t]{0,20}(?:\|[^\n]{0,300})?\n[ \t]{0,5}[|:-][-:| \t]{2,300}\n")
-OPTION = re.compile(rf"(?:[ \t]{{1,3}}|=)(?:{IN_QUOTES}|(?P<s>[^\s\"'`$<>\[{{(|;&-][^\s\"'`<>|;&]{{3,200}}))")
-SET_BEFORE = re.compile(r"(?:^|\s)(?:ENV|ARG|setenv|setx|set -[gUx]{1,3})\s{1,5}\w{0,100}$")
+TABLE_HEAD = lazy_pattern(r"[*_`]{0,3}[ \t]{0,20}(?:\|[^\n]{0,300})?\n[ \t]{0,5}[|:-][-:| \t]{2,300}\n")
+OPTION = lazy_pattern(
+    rf"(?:[ \t]{{1,3}}|=)(?:{IN_QUOTES}|(?P<s>[^\s\"'`$<>\[{{(|;&-][^\s\"'`<>|;&]{{3,200}}))"
+)
+SET_BEFORE = lazy_pattern(r"(?:^|\s)(?:ENV|ARG|setenv|setx|set -[gUx]{1,3})\s{1,5}\w{0,100}$")
 
 TRAILING = ".,;:!?)]}>»”’」』›«\"'`*|"
 BEHIND = TRAILING.replace("!", "")  # a password sooner ends with it than a sentence that shows one
 # A text without any of these, and without long words, has no value that could be a secret: most prose is done
 # with here. A digit counts in a word of four characters, a colon or a sign where a word goes on behind it.
 IN_WORD = r"[!-~\u00c0-\u024f\u0370-\u052f]"
-WITNESS = re.compile(
+WITNESS = lazy_pattern(
     rf"[!-'*+0-:=?@^`~](?:(?<=[=\"`])|(?<=[:!@#$%^&*+?~])(?={IN_WORD})|(?<![A-Za-z]')(?<=')"
     rf"|(?<=\d)(?:(?={IN_WORD}{{3}})|(?<={IN_WORD}{{2}})(?={IN_WORD}{{2}})|(?<={IN_WORD}{{3}})(?={IN_WORD})"
     rf"|(?<={IN_WORD}{{4}})))"
 )
 # What stands behind a name that has a value: all patterns begin so.
-FOLLOWING = re.compile(rf"[\s\\\"'`*_=:?\[>(,|]|[^\x00-\x7f]{{1,16}}+(?:[{LETTERS}]|[\"'`(]|\s)")
+FOLLOWING = lazy_pattern(rf"[\s\\\"'`*_=:?\[>(,|]|[^\x00-\x7f]{{1,16}}+(?:[{LETTERS}]|[\"'`(]|\s)")
 Place = tuple[int, int]
 
 

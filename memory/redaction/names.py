@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Collection, Iterator
 from functools import cache
 
+from memory.patterns import lazy_pattern
 from memory.redaction.spans import JOINER, join_forms
 
 # What follows such a name is a secret unless it looks like code or prose.
@@ -223,7 +224,7 @@ _joined = set(map(join_parts, _sure))
 
 def compile_names(forms: Collection[str]) -> re.Pattern[str]:
     """Return a pattern of names, which may have a number."""
-    return re.compile(rf"(?P<name>{join_forms(forms)})(?:_?\d{{1,2}})?(?![a-z0-9à-ɏ])")
+    return lazy_pattern(rf"(?P<name>{join_forms(forms)})(?:_?\d{{1,2}})?(?![a-z0-9à-ɏ])")
 
 
 NAME, OTHER_NAME = compile_names(_sure | _words), compile_names(_others)

@@ -4,8 +4,7 @@ Prefixes, lengths and alphabets are facts, of the services' documentation and of
 gitleaks, trufflehog and secretlint.
 """
 
-import re
-
+from memory.patterns import lazy_pattern
 from memory.redaction.spans import Spans, is_start, join_forms
 
 MIN_LENGTH = 17  # characters of the shortest token, its prefix counted
@@ -197,13 +196,13 @@ PREFIXES = {**AI, **CODE_HOSTS, **CLOUDS, **SECRET_STORES, **CHATS, **PAYMENTS, 
 
 # prefix -> (kind, pattern of the rest), the longer prefixes first
 _rests = {
-    prefix: (kind, re.compile(rest))
+    prefix: (kind, lazy_pattern(rest))
     for kind, (prefixes, rest) in PREFIXES.items()
     for prefix in sorted(prefixes.split(), key=len, reverse=True)
 }
 _prefixes = sorted(_rests, key=len, reverse=True)
-ANY_PREFIX = re.compile(f"(?=({join_forms(frozenset(_rests))}))")  # also where one begins within another
-FIRST_PREFIX = re.compile(rf"(?<![A-Za-z0-9_]){ANY_PREFIX.pattern}")  # enough where nothing is escaped
+ANY_PREFIX = lazy_pattern(f"(?=({join_forms(frozenset(_rests))}))")  # also where one begins within another
+FIRST_PREFIX = lazy_pattern(rf"(?<![A-Za-z0-9_]){ANY_PREFIX.pattern}")  # enough where nothing is escaped
 
 
 def find_prefixed(text: str, long_words: str, spans: Spans) -> None:

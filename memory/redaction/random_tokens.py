@@ -1,27 +1,27 @@
 """Tokens that look drawn by chance."""
 
 import math
-import re
 from collections import Counter
 
+from memory.patterns import lazy_pattern
 from memory.redaction.spans import Spans
 
 KIND = "high entropy"
 MIN_LENGTH = 32  # characters
 MIN_ENTROPY = 4.0  # bits a character
 MAX_LENGTH = 128
-RUN = re.compile(rf"[A-Za-z0-9_+-]{{{MIN_LENGTH},}}={{0,2}}")
+RUN = lazy_pattern(rf"[A-Za-z0-9_+-]{{{MIN_LENGTH},}}={{0,2}}")
 RESTS_OF_ESCAPES = {
-    "\\": re.compile(r"[nrt]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}"),
-    "%": re.compile(r"[0-9a-fA-F]{2}"),
+    "\\": lazy_pattern(r"[nrt]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}"),
+    "%": lazy_pattern(r"[0-9a-fA-F]{2}"),
 }
-ESCAPE = re.compile(r"\\(?:[nrt\"]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})")
-BEFORE_HASH = re.compile(
+ESCAPE = lazy_pattern(r"\\(?:[nrt\"]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})")
+BEFORE_HASH = lazy_pattern(
     r"(?i)sha\d{1,3}[-:=]|h1:|md5[-:=]|integrity|checksum|digest|base64,|=\?[\w-]{1,20}\?[bq]\?|//\S*#\Z"
 )
-HASH = re.compile(r"(?i)(?:sha\d{1,3}|md5|h1)[-_]|_CPP|_Z")
-WORDS = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z][a-z]\b")
-ALPHABET = re.compile("abcdefgh|ABCDEFGH|stuvwxyz|STUVWXYZ|23456789")
+HASH = lazy_pattern(r"(?i)(?:sha\d{1,3}|md5|h1)[-_]|_CPP|_Z")
+WORDS = lazy_pattern(r"[A-Z]?[a-z]{3,}|[A-Z][a-z]\b")
+ALPHABET = lazy_pattern("abcdefgh|ABCDEFGH|stuvwxyz|STUVWXYZ|23456789")
 
 
 def find_random(text: str, spans: Spans) -> None:

@@ -4,6 +4,7 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 
+from memory.patterns import lazy_pattern
 from memory.redaction import prefixes, random_tokens
 from memory.redaction.commands import COMMANDS
 from memory.redaction.formats import find_formats
@@ -20,8 +21,10 @@ LONG_WORD = b"x" * prefixes.MIN_LENGTH
 MAX_RECENT = 500  # redacted texts that a thread remembers, by length and hash
 HINTS = ('"-', "'-", '"/user:', "'/user:")  # an option in quotes: no list without it is taken for a command
 QUOTED = r"(?:\\{{0,3}}{0}[^{0}\\\n]*+\\{{0,3}}{0})"
-LIST = re.compile("|".join(rf"{word}(?:\s{{0,40}},\s{{0,40}}{word})++" for word in map(QUOTED.format, "\"'")))
-WORD = re.compile(r"\"(?P<d>[^\"\\\n]*+)\\{0,3}\"|'(?P<q>[^'\\\n]*+)\\{0,3}'")
+LIST = lazy_pattern(
+    "|".join(rf"{word}(?:\s{{0,40}},\s{{0,40}}{word})++" for word in map(QUOTED.format, "\"'"))
+)
+WORD = lazy_pattern(r"\"(?P<d>[^\"\\\n]*+)\\{0,3}\"|'(?P<q>[^'\\\n]*+)\\{0,3}'")
 KINDS = (
     NAMED,
     "redis setting",

@@ -3,6 +3,7 @@
 import re
 from itertools import groupby, pairwise
 
+from memory.patterns import lazy_pattern
 from memory.redaction.names import NAME
 from memory.redaction.random_tokens import measure_words
 
@@ -14,7 +15,7 @@ MAX_WORDED = 0.7  # the share of words in a secret after a common word
 MAX_MIXED_WORDED = 0.6  # and in one that nothing announces
 
 # Values after such a name, in code and prose, that are not secrets.
-NO_VALUE = re.compile(
+NO_VALUE = lazy_pattern(
     r"(?i)(?:.*(?:…|\.\.\.)|\d{4}_[a-z]\w*|\?.*|true|false|null|none|nil|undefined|(?:string|str|int|bool|text)\??"
     r"|optional\b.*|required|changeme|change[-_ ]?me|tbd"
     r"|[-x*.•●…_#?+=~]{3,}|\$.*|%.*|\{.*|<.*|#\{.*|process\.env.*|os\.(?:environ|getenv).*|env[.(\[].*"
@@ -25,17 +26,17 @@ NO_VALUE = re.compile(
     r"|ref|secretref|ssm|sm|op):.*"
     r"|[:@!&][\w.]*|:\w+:.*|enter[-_ ].*|insert[-_ ].*|placeholder.*|dummy.*|\[.*\]?)"
 )
-CODE = re.compile(
+CODE = lazy_pattern(
     r"[A-Za-z_](?:\w*(?:[.(\[]|->|::).*|[^\W_]*_\w*)"
 )  # unquoted: an attribute, call or variable
-WORD = re.compile(r"[^\W\d]+(?:[-/.'’][^\W\d]+)*[.!?:]?")
+WORD = lazy_pattern(r"[^\W\d]+(?:[-/.'’][^\W\d]+)*[.!?:]?")
 # Words of sentences and of labels: a text in quotes that has one is a message, not a secret.
-SENTENCE = re.compile(
+SENTENCE = lazy_pattern(
     r"(?i)(?:^|\s)(?:the|a|an|your|is|are|was|to|for|of|and|or|not|must|please|enter|with|new|no|in|on"
     r"|this|der|die|das|ihr|le|la|les|el|su)\s"
 )
 # Where to find a password, whom to ask for it, and what it has to be like: no password either.
-HINT = re.compile(
+HINT = lazy_pattern(
     r"(?i)(?<!\w)(?:(?:see|ask|siehe|voir|ver|véase|vedi|zie|vraag|zobacz|patrz|см|viz|bkz|min|mín|max|máx|como"
     r"|comme|wie|als|jak|как|au moins|al menos|pelo menos|ao menos|co najmniej|od|от|fra|från)(?!\w)"
     r"|(?:contact|consult|frag|steht|liegt|demand|pregunt|pergunt|chied|zapyta|спрос|обратит|запрос"
@@ -44,31 +45,31 @@ HINT = re.compile(
     r"|cifr|цифр|required|obligat|erforderlich|verplicht|wymagan|обязател|richiest|requerid"
     r"|expir|abgelaufen|scadut|verlopen|wygas|истек))"
 )
-WIDE = re.compile("[\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-WIDE_HINT = re.compile(
+WIDE = lazy_pattern("[\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+WIDE_HINT = lazy_pattern(
     "[请請您你見见看问問找查位个個須须]|联系|聯絡|聯繫|至少|以上|以内|以內|必填|字符|字元|字母|数字|數字|管理|保险|保險"
     "|[ぁ-ん]|参照|文字|必須|참조|문의|이상|이하|필수|하세요|최소|관리|숫자|금고|[0-9]자"
 )
 # What has letters and digits, but is a name of something.
-NO_SECRET = re.compile(
+NO_SECRET = lazy_pattern(
     r"(?i)(?:\d{1,4}[-_. ]?[a-z]{1,14}|v?\d+(?:[.:/,_-]\d+)+\w*|(?:sha|md|base|utf|aes|argon|pbkdf|oauth"
     r"|[rhep]s|x|ed|rsa|http|ipv|oidc|saml|uuid)[-_]?\d.*"
     r"|[a-z]+[-_]?\d{1,2}|\w+(?:[-/]\w+)*\.[a-z]{2,4}|[A-Z]{2,9}[-/](?:[A-Z]{1,6})?\d+|#\d+"
     r"|[^@\s]+@[^@\s]+\.[a-z]{2,}|0x[0-9a-f]{1,8}|[a-z_]\w*\(.*|.*[({\[<>\\].*)"
 )
-NUMBERED = re.compile(r"[a-z]{3,}[0-9]{1,2}")  # a secret only where one is announced: hunter2
-NO_DRAWN = re.compile(r"[0-9a-fA-F:-]+|\d{4}-\d\d-\d\d.*|.*[/\\].*|\W.*")  # numbers, ids, times, paths
-LETTER, DIGIT, SIGN = re.compile(r"[^\W\d_]"), re.compile(r"\d"), re.compile(r"[!@#$%^&*+=?~](?=.)")
+NUMBERED = lazy_pattern(r"[a-z]{3,}[0-9]{1,2}")  # a secret only where one is announced: hunter2
+NO_DRAWN = lazy_pattern(r"[0-9a-fA-F:-]+|\d{4}-\d\d-\d\d.*|.*[/\\].*|\W.*")  # numbers, ids, times, paths
+LETTER, DIGIT, SIGN = lazy_pattern(r"[^\W\d_]"), lazy_pattern(r"\d"), lazy_pattern(r"[!@#$%^&*+=?~](?=.)")
 # Pairs of letters that words of the languages in Latin letters hardly have.
-ODD_PAIR = re.compile(
+ODD_PAIR = lazy_pattern(
     "(?=a[q]|b[cdfghkpqvwxz]|c[bdfgmpqvwx]|d[bchpqwx]|f[bcdghjkmnpqsvwxyz]|g[bcfkpqvwxz]|"
     "h[bcfghpqvwxz]|i[w]|j[bcfghjmpqrvwxyz]|k[bdfgpqxz]|l[qrwxz]|m[cfghkqrvwxz]|n[pqwx]|o[qx]|"
     "p[bdfjkmqvwxz]|q[abcdefghijklmnopqrstvwxyz]|r[qx]|s[x]|t[dqx]|u[q]|v[bcdfghjmpqtvwxz]|"
     "w[bcdfgjklmpqtuvwxz]|x[abdfghjklmnoqrsuvwxyz]|y[qx]|z[fhjqrx])"
 )
-IDENTIFIER, MAX_IDENTIFIER = re.compile(r"[^\W\d][^\W\d.\-]*(?:[.-][^\W\d]+)*\d{0,2}"), 60
-YEAR = re.compile(r"(?:19|20)\d\d")
-NUMBER_NAME = re.compile(r"(?:^|[_. -])(?:code|pin)")  # names of numbers
+IDENTIFIER, MAX_IDENTIFIER = lazy_pattern(r"[^\W\d][^\W\d.\-]*(?:[.-][^\W\d]+)*\d{0,2}"), 60
+YEAR = lazy_pattern(r"(?:19|20)\d\d")
+NUMBER_NAME = lazy_pattern(r"(?:^|[_. -])(?:code|pin)")  # names of numbers
 
 
 def is_literal(value: str) -> bool:

@@ -13,6 +13,7 @@ from conversations.engines.consolidation.sentences import CODE_BLOCK, END, MARK,
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.support.claims import NUMBER, find_values, list_roots
 from memory.engines.support.revision_rules import normalise
+from memory.patterns import lazy_pattern
 
 MIN_LASTING = -3.0  # log-odds of a proposal as if the person had said it
 MIN_ACTION_LASTING = 0.0  # of one that offers to do something
@@ -36,33 +37,33 @@ _YES = (
     r"|没问题|同意|就这样(?:吧)?|就这么(?:办|定|做)(?:吧)?|那就这样|はい|うん|ええ|お願いします?|いいですね"
     r"|それで(?:お願いします|いい(?:です)?)?|そうして(?:ください)?|了解(?:です)?|いいよ"
 )
-YES = re.compile(rf"^\W*(?:(?:{_YES})(?![\w'])[\s,.!;:–—，。！、-]*)+", re.I)
-NO = re.compile(
+YES = lazy_pattern(rf"^\W*(?:(?:{_YES})(?![\w'])[\s,.!;:–—，。！、-]*)+", re.I)
+NO = lazy_pattern(
     r"^\W*(?:no(?:pe|t|ne)?|nah|don't|dont|do not|please don't|nein|nicht|lieber nicht|noch nicht|non|pas"
     r"|não|nao|nunca|不|别|先不|不用|いいえ|いや|やめ|だめ)\b|^\W*[不别]",
     re.I,
 )
 # No and nothing else, and a question that proposes something: what is refused is no decision.
-REFUSAL = re.compile(
+REFUSAL = lazy_pattern(
     r"\W*(?:no(?:pe|t now)?|nah|don't|dont|nein|lieber nicht|noch nicht|non|não|nao"
     r"|不[要用]?了?|别|いいえ|いや)(?:\W+(?:please|thanks?|thank you|danke|merci|gracias|obrigad[oa]))?\W*",
     re.I,
 )
-PROPOSES = re.compile(
+PROPOSES = lazy_pattern(
     r"\b(?:(?:should|shall|can|could|do|may|must) (?:we|i)|want (?:me|to)|would you like|(?:soll(?:en|ten)?"
     r"|wollen|nehmen|können) (?:wir|ich)|\w+[aei]mos|on (?:\w+ )?\w+|dois-je|faut-il|devrait-on|posso)\b"
     r"|要不要|是否|ましょうか|べき",
     re.I,
 )
 # Neither yes nor no, or yes to nothing that lasts.
-UNSURE = re.compile(
+UNSURE = lazy_pattern(
     r"\b(?:let me (?:think|see|check|ask)|think about it|later|not (?:yet|now|sure)|ask me|maybe|perhaps"
     r"|hold on|wait|first|for now|this time|just once|why|depends|überleg|später|vielleicht|moment|réfléchi"
     r"|peut-être|plus tard|luego|después|quizás?|tal vez|déjame|depois|talvez|deixa eu)\b|考虑|想想|再说"
     r"|这次|一下|考え|あとで|後で",
     re.I,
 )
-BUT = re.compile(
+BUT = lazy_pattern(
     r"^\W*(?:but|only|just|except|though|with|make (?:it|that)|aber|nur|mais|pero|mas|só|但(?:是)?|不过|でも"
     r"|ただ)\b[\s,:]*(?:make (?:it|that)|with|use|take|do|change it to|set it to|mach|nimm|mets|hazlo|pon"
     r"|con|mit|avec|com)?\b[\s,:]*",
@@ -77,16 +78,16 @@ _ORDINALS = (
     r"third|3rd|dritte\w*|troisi[eè]me|tercer[ao]?|terceir[ao]|三",
     r"fourth|4th|vierte\w*|quatri[eè]me|cuart[ao]|quart[ao]|四",
 )
-CHOSEN = re.compile(
+CHOSEN = lazy_pattern(
     rf"^\W*(?:(?:{_YES}|let's|take|use|go with|i(?:'d| would)? (?:prefer|like|take|go with)|wir nehmen|nimm"
     rf"|prends)\W+)*(?:the |die |der |das |la |le |el |o |a |den )?{_OPTION}(?:([1-9]|[a-d])|"
     + "|".join(f"({names})" for names in _ORDINALS)
     + r")\W*(?:(?:one|option|variant|please|bitte|thanks|个|番目?|号)\W*)*$",
     re.I,
 )
-EITHER = re.compile(r",?\s+(?:or|oder|ou|o|u)\s+(?:to\s+)?|[,，]?\s?还是", re.I)
-MARKED = re.compile(r"(?:^|(?<=\s))(?:option|variant|方案|选项)?\s*([1-9]|[A-Da-d])\s?[.):：、]\s+", re.I)
-CONSENT = re.compile(
+EITHER = lazy_pattern(r",?\s+(?:or|oder|ou|o|u)\s+(?:to\s+)?|[,，]?\s?还是", re.I)
+MARKED = lazy_pattern(r"(?:^|(?<=\s))(?:option|variant|方案|选项)?\s*([1-9]|[A-Da-d])\s?[.):：、]\s+", re.I)
+CONSENT = lazy_pattern(
     r"\b(?:(?:shall|should|may|can|could|do|must) (?:i|we)|want (?:me|that|it|this)|do you (?:want|agree)"
     r"|would you like|ok(?:ay)?|fine|alright|agreed?|sound\w*|go ahead|does that|is (?:that|this|it)"
     r"|any objections|soll(?:en)? (?:ich|wir)|einverstanden|passt|recht so|darf ich|je le fais|dois-je"
@@ -94,7 +95,7 @@ CONSENT = re.compile(
     r"|[吗嘛好行][?？]|いいですか|ましょうか|どうです|でしょうか",
     re.I,
 )
-LEADS = re.compile(
+LEADS = lazy_pattern(
     r"^\W*(?:(?:so|then|in that case|alternatively|otherwise|for this|therefore|ok(?:ay)?)[,:]?\s+)?(?:(?:i"
     r"|we)(?:'d| would)(?: rather| then| also| prefer to| like to| suggest(?: that)? (?:we|to|i)| propose to"
     r"| recommend to)?|(?:i|we) (?:could|can|'ll|will|suggest(?: that)?(?: we| to| i)?"
@@ -105,22 +106,22 @@ LEADS = re.compile(
     r"|wir können|je peux|on peut|¿?(?:puedo|podemos)|posso)\s+",
     re.I,
 )
-FOREIGN_LEADS = re.compile(
+FOREIGN_LEADS = lazy_pattern(
     r"^\W*(?:ich (?:würde|schlage|könnte|empfehle)|wir (?:könnten|sollten)|soll(?:en)? (?:ich|wir)|vorschlag"
     r"|je (?:propose|suggère|\w+rais)|on pourrait|(?:yo )?(?:propongo|sugiero|recomiendo|\w+ría)|podríamos"
     r"|(?:eu )?(?:proponho|sugiro|recomendo|\w+ria)|poderíamos|我?建议|我(?:会|想|打算|准备)|可以(?:把|用|改)"
     r"|提案)|(?:のはどう|しましょう|するのが|提案します|と思います)",
     re.I,
 )
-OFFERS = re.compile(
+OFFERS = lazy_pattern(
     r"^\W*(?:(?:i|we) (?:can|could|'ll|will)|(?:shall|may|can|could) (?:i|we)|(?:do you )?want me to"
     r"|would you like me to|you want me to|(?:is it )?ok(?:ay)? (?:if i|to)|should i|soll(?:en)? (?:ich"
     r"|wir)|ich kann|wir können|je peux|on peut|puedo|podemos|posso)\b",
     re.I,
 )
-POLICY = re.compile(r"^\W*(?:should|can|could|do|may|must|shall) we\b", re.I)
+POLICY = lazy_pattern(r"^\W*(?:should|can|could|do|may|must|shall) we\b", re.I)
 # What is done now and over then; the second where it is only offered.
-MOMENTARY = re.compile(
+MOMENTARY = lazy_pattern(
     r"^\W*(?:also |just |now |first |quickly )?(?:re-?run|run|retry|commit|push|merge|squash|rebase|open"
     r"|close|show|list|look|check|fix|investigate|rename|revert|restart|continue|proceed|start|stop|explain"
     r"|draft|apply|install|try|read|search|print|dump|clean|kill|download|upload|send|post|tag|release"
@@ -129,11 +130,11 @@ MOMENTARY = re.compile(
     r"|rebuild)\b",
     re.I,
 )
-RECURS = re.compile(r"\b(?:nightly|hourly|daily|weekly|monthly|every|each|always)\b", re.I)
-CHORE = re.compile(
+RECURS = lazy_pattern(r"\b(?:nightly|hourly|daily|weekly|monthly|every|each|always)\b", re.I)
+CHORE = lazy_pattern(
     r"^\W*(?:delete|remove|build|rewrite|refactor|split|extract|move|write|add|update|create)\b", re.I
 )
-THIS = re.compile(
+THIS = lazy_pattern(
     r"^\W*(?:do|try|set|build|implement|make|change|go|apply|add|write|use)?\s*(?:that|this|it|so|like that"
     r"|ahead)?\b(?: (?:up|in|like|so|that|this|way|for you|now|then|ahead))*\W*$",
     re.I,

@@ -5,16 +5,16 @@ something down. There words alone do not tell, so a sentence needs the form of a
 definition, and must be no report, no order of the moment and no reference to a place in a file.
 """
 
-import re
 from collections.abc import Iterable
 
 from conversations.engines.consolidation.sentences import measure_length
+from memory.patterns import lazy_pattern
 
 MAX_TALK_LENGTH = 250  # characters of an agent's answer; a longer one reports or explains its work
 MAX_STATEMENT_LENGTH = 430  # characters of a prompt; a longer one is a request with all that belongs to it
 
 # A rule, a choice or a refusal, whatever else the sentence tells.
-RULED = re.compile(
+RULED = lazy_pattern(
     r"""(?ix)
     \blet['’]?s\ (?:use|go\ with|stick|keep(?!\ (?:work|going|moving))|have|call|not|always|never|drop|bake
       |just\ be\ sure|do\ (?!it|this|that|the|a\ |both)|make\ (?:\w+\ ){1,2}\w+(?:ed|er|al|ly|ble))\b
@@ -29,7 +29,7 @@ RULED = re.compile(
     """
 )
 # What holds of a thing, where the sentence reports nothing.
-DEFINED = re.compile(
+DEFINED = lazy_pattern(
     r"""(?ix)
     ^\W*(?:no\W+|but\ )?(?:don['’]?t|do\ not|no|never|not)
       \ (?!worries|problem|need|idea|i\b|we\b|you\b|it\b|that\b|not\b|dont|don['’]t|sure|yet)\w+
@@ -46,7 +46,7 @@ DEFINED = re.compile(
     """
 )
 # A place in a file, a heading, a question, a fault, a wish, and the next step.
-PASSES = re.compile(
+PASSES = lazy_pattern(
     r"""(?ix)
     @[\w./\\-]+|:\d{2,}|https?:|[A-Z]:\\|/\w+/\w+/\w+|\bline\ \d|[:?]\W*$|^\W*why\b
     |\b(?:errors?|fail(?:s|ed|ing|ures?)?|bugs?|issues?|broken|wrong|problem|severity|weird|flake?y|warning
@@ -65,7 +65,7 @@ PASSES = re.compile(
     """
 )
 # What was so, is so now, or seems to be.
-REPORTS = re.compile(
+REPORTS = lazy_pattern(
     r"""(?ix)
     \b(?:was|were|did|got|had|tried|ran|seems?|probably|hopefully|now|still|currently|at\ the\ moment|yet
       |again|ahora|todavía|agora)\b|现在|\bi['’]?m\b
@@ -76,10 +76,10 @@ REPORTS = re.compile(
     """
 )
 # A question of what is wanted, and one of what is done next.
-CHOICE = re.compile(
+CHOICE = lazy_pattern(
     r"(?i)\b(?:which|what|should|prefer|or|welche[rs]?|soll|oder|quel(?:le)?|cuál|qué|qual)\b|哪|还是|どの|どちら"
 )
-NEXT = re.compile(
+NEXT = lazy_pattern(
     r"(?i)\b(?:now|next|continue|proceed|start|jetzt|maintenant|ahora|contin[uú]o|agora)\b|现在|今"
 )
 

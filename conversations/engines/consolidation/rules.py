@@ -4,7 +4,6 @@ What a person lays down is found by a score of the prompt's words; an agent's me
 names a decision. The rules favour precision over recall: what asks, doubts, denies or passes is no decision.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,6 +34,7 @@ from memory.engines.search.answer_boost import ASKS
 from memory.engines.support.claims import split_claims
 from memory.engines.support.personal_facts import read_personal
 from memory.models.hashes import normalise_text
+from memory.patterns import lazy_pattern
 
 MIN_SCORE = 0.0  # of a person's prompt
 MIN_ALONE_SCORE = 1.0  # of a sentence of another prompt, which says so among orders and questions
@@ -42,16 +42,16 @@ MIN_OWN_SCORE = -1.0  # of a sentence of such a prompt that stands by itself
 MIN_PART_SCORE = -4.0  # of another sentence of it
 MAX_PARTS = 8  # sentences that are scored together
 MIN_CLAUSE_LENGTH = 8
-CLAUSE = re.compile(  # after which another clause of a chat begins
+CLAUSE = lazy_pattern(  # after which another clause of a chat begins
     r"(?i)[,;:?，；：]\s*|\s[-–—]\s"
     r"|\s+(?:and|but|so|because|btw|und|aber|weil|y|pero|porque|et|mais|e|mas) (?:also )?"
     r"(?=(?:i|we|my|our|ich|wir|mein|yo|mi|je|j'|mon|ma|eu|meu|minha)\b)"
 )
 SHORT_LENGTH = 30  # characters of a sentence that means little alone
 ANSWERS = "(to: {})"
-LETTER = re.compile(r"[^\W\d_]")
+LETTER = lazy_pattern(r"[^\W\d_]")
 
-DECIDED = re.compile(
+DECIDED = lazy_pattern(
     r"(?i)\b(?:we|i)(?:'ve| have|'re| are)?\s+(?:now\s+|finally\s+|just\s+)?(?:decided|agreed|chose|chosen"
     r"|settled|picked|opted|going to go with|went with|standardi[sz]ed on)\b|^(?:\W*)(?:decision|decided"
     r"|agreed|resolution)\s*[:—–-]|\blet(?:'|’)?s (?:use|go with|stick (?:with|to)|switch to|adopt"
@@ -68,7 +68,7 @@ DECIDED = re.compile(
     r"|用|采用|改用|为)?|(?:改用|采用|以后(?:都|一律)?用|我们(?:就)?用)"
 )
 _ALWAYS = r"(?:al+wa?ys|alwasy|never|nevr|do(?:n['’]?t| not) ever)"
-PREFERRED = re.compile(
+PREFERRED = lazy_pattern(
     rf"(?i)^\W*(?:(?:please|pls|in|on|for|at) (?:[\w-]+ ){{0,4}})?{_ALWAYS} (?!mind\b)\w+"
     r"|^\W*we (?:always|never) (?!g[eo]t\b|ha[vd]|see\b"
     r"|saw\b|hit\b|end\b|run into|forget|talk|sa[iy]|did\b|agreed|decided|kn[eo]w|\w+ed\b|dealt|went|came\b"
@@ -82,7 +82,7 @@ PREFERRED = re.compile(
     r"|決して).{2,40}(?:する|して|ください|しない|ない|こと)"
 )
 # What a person puts right: what holds, and what does not.
-CORRECTED = re.compile(
+CORRECTED = lazy_pattern(
     r"(?i)\bstop using \S.{0,60}[,;] ?(?:and )?use\b|\btold you (?:not|never) to\b(?!.*\b(?:yet|now)\b)"
     r"|^\W*(?:please )?(?:(?:remember|keep in mind)(?: that\b|:)|(?:merke? dir|denk daran|vergiss nicht)\b"
     r"|recuerda que|no olvides que|n['’]oublie[zs]? pas que|souviens-toi que|retiens que|覚えて(?:おいて)?"
@@ -92,13 +92,13 @@ CORRECTED = re.compile(
 )
 # A bound, which holds each time; not what took so long once.
 _COUNT = r"(?:\d[\d.,]*|an?(?= (?:hour|day|week|month|year))|two|three|four|five|six|ten|twelve)"
-LIMITED = re.compile(
+LIMITED = lazy_pattern(
     r"(?i)^(?!.*\b(?:was|were|took|ha[sd]|got|did|it|this|that|they|there|seems?|i|out of|\w+ed(?= \d))\b)"
     r"(?=.*(?:\b"
     rf"(?:after|every|within|at (?:most|least)|up to|no (?:more|less|longer|fewer) than)\s{_COUNT}\b"
     rf"|\b{_COUNT} times\b|\b{_COUNT}\s?\w* max\b|最多|至少|每\s?\d|\d\s?次))"
 )
-NOT_DECIDED = re.compile(
+NOT_DECIDED = lazy_pattern(
     r"(?i)\?\s*$|？\s*$|^\W*(?:if|should|could|would|can|maybe|perhaps|what if|whether)\b"
     r"|\b(?:haven't|have not|hasn't|not yet|didn't|did not|never|yet to|before we|until we|once we|unless)"
     r"\s+(?:\w+\s+)?(?:decided?|agreed?|chosen?|choose|settled?)\b"
@@ -106,31 +106,31 @@ NOT_DECIDED = re.compile(
 )
 
 
-INTENT = re.compile(r"(?i)^\W*(?:i(?:'|’)ll|i will)\b")
+INTENT = lazy_pattern(r"(?i)^\W*(?:i(?:'|’)ll|i will)\b")
 # In a chat what a person picks now, unless it is to last, and what people say to be polite.
-IN_PASSING = re.compile(
+IN_PASSING = lazy_pattern(
     r"(?i)^\W*(?:(?:ok(?:ay)?|right|alright|fine|well|so|hm+|yes|yeah|sure|then|i (?:think|guess))\W+)*"
     r"(?:i(?:'|’)ll|i will)\b(?!.*\b(?:always|never|every|each|from now on|any ?more)\b)"
     r"|\b(?:no (?:worries|problem|rush)|take your time|you(?:'|’)re welcome|good luck|see you"
     r"|(?:sounds|looks) (?:good|great|fine|lovely)|have a (?:nice|good|great|lovely)|talk (?:soon|later))\b"
 )
 # How a person wants to be treated by whom they talk to.
-REQUESTED = re.compile(
+REQUESTED = lazy_pattern(
     r"(?i)\bi(?:'|’)?(?:d| would) rather\b|\b(?:please|bitte|por favor|s'il (?:te|vous) pla[iî]t)\b"
     r"|\b(?:give|call|send|tell|show|remind|answer|write)(?: to)? me\b"
 )
 
 # What a person says of itself or its team.
-OWN = re.compile(
+OWN = lazy_pattern(
     r"(?i)\b(?:we|i|us|let(?:'|’)?s|decision|agreed|from now on|going forward|it is|wir|uns|ich|künftig"
     r"|ab jetzt|ab sofort|on (?:utilise|garde|prend|passe)|nous|je|désormais|dorénavant|nosotros|usamos"
     r"|decidimos|a partir de|nós|combinamos)\b|我|咱|以后|决定|に(?:する|します|決め|統一)|を使"
 )
-QUOTE_SIGN = re.compile(r'["“”„«»「『]')
+QUOTE_SIGN = lazy_pattern(r'["“”„«»「『]')
 # What a prompt begins with to speak of it.
-QUOTED = re.compile(r'["“„«「『][^"”“»」』]{10,}["”“»」』]')
+QUOTED = lazy_pattern(r'["“„«「『][^"”“»」』]{10,}["”“»」』]')
 # What ends with the task, and what was so elsewhere: no phrase makes a decision of it.
-PASSING = re.compile(
+PASSING = lazy_pattern(
     r"(?i)\b(?:for (?:now|the time being|this (?:one|run|once|time|task|pr|screenshot|demo))"
     r"|(?:just|only) (?:this )?once|one time|temporar(?:y|ily)|for a (?:minute|moment|sec|bit)"
     r"|(?:last|previous|old|former) (?:company|job|employer|team))\b"
@@ -141,13 +141,13 @@ PASSING = re.compile(
 )
 
 # What goes wrong, which nobody wants so.
-FAULTY = re.compile(
+FAULTY = lazy_pattern(
     r"(?i)\brepro\b|\bnot a bug\b|\bcrash(?:e[sd]|ing)?\b|\bgoes (?:blank|black)\b|\bfalls thr?u|\b(?:is|are)"
     r" (?:bricked|broken)\b|\bbroke the\b|\bscreenshot (?:is )?(?:attached|in)\b|\bhappens \d|崩溃|闪退"
 )
 
 # Nobody means what is said so.
-SARCASTIC = re.compile(
+SARCASTIC = lazy_pattern(
     r"(?i)\boh (?:lovely|fantastic|super)\b|\bna (?:super|prima|klasse|bravo)\b|\bherzlichen glückwunsch\b"
     r"|\bqu[eé] maravil(?:la|ha)\b|\b(?:génial|bravo|super|parfait|toll|prima|genial|perfecto|ótimo),?"
     r" (?:encore|un autre|noch ein|schon wieder|otr[oa]|outr[oa])\b|^\W*(?:na klar|klar|claro|bien sûr"
@@ -158,7 +158,7 @@ SARCASTIC = re.compile(
     r"|\s/s$|\bna toll\b|\bben voyons\b|呵呵|哈哈"
 )
 # An order of the moment that the score takes for more.
-ORDERED = re.compile(
+ORDERED = lazy_pattern(
     r"(?i)^\W*(?:跑(?!了)|看一?下|帮我|打开|删掉|解释)|(?:看一?下|改一?下|查一?下|修一?下)\W*$"
     r"|^\W*[\u4e00-\u9fff]{1,2}一下(?:就[行好]|吧|哈)?(?:\W|$)|^\W*请(?!求|勿|不|一律|都|统一|始终|务必|尽量|总)"
     r"|^\W*please \w+ (?:the|this|that|these|those) .*\bagain\b"
@@ -166,14 +166,14 @@ ORDERED = re.compile(
 )
 
 # A question without its mark.
-QUESTION = re.compile(
+QUESTION = lazy_pattern(
     r"(?i)^\W*(?:(?:ok(?:ay)?|alright|and|so|but|right|hm+)\W+)*(?:why (?!not\b)|what(?:'s| is| are| does"
     r"| do)\b|who (?:did|is|has)\b|(?:is|are) there\b|how (?:come|do|does|is|are|many|much)\b)|(?:呀|吗|呢|么"
     r"|行不行|好不好|对不对|是不是)\W*$|^\W*(?:要不要|是不是|能不能|有没有|为什么|为啥)"
     r"|([\u4e00-\u9fff])不\1[^，。,]{0,3}(?:[啊呀呢]|\W*$)"
 )
 # How a person feels, and how its day ends.
-MOOD = re.compile(
+MOOD = lazy_pattern(
     r"(?i)\boh my (?:god|gosh|goodness)\b|\b(?:going|off) (?:home|to bed)\b"
     r"|\b(?:going|want) to (?:scream|cry)\b"
     r"|\bi(?:'|’)?m (?:so |really |dead )?(?:tired|exhausted|knackered|starving|hungry)(?! of)\b"
@@ -182,7 +182,7 @@ MOOD = re.compile(
     r"|^\W*(?:我)?(?:累死|困死|笑死|饿死|烦死|气死|头疼|下班(?:[了\W]|$)|眼睛都?花)"
 )
 # What is only supposed, and what says that nothing was decided.
-SUPPOSED = re.compile(
+SUPPOSED = lazy_pattern(
     r"(?i)^\W*(?:(?:if|when|once) (?:we|i|you|they) ever|suppos(?:e|ing)|imagine|let(?:'|’)?s say)\b"
     r"|\b(?:decided|agreed|settled)(?: on)? nothing\b|\bnothing (?:is|was) (?:decided|agreed|settled)\b"
     r"|\b(?:(?:have|has|did|was|is|are)(?:n't| not)|not|never)(?: yet| really)? (?:been )?(?:decided?|settled"

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db.models import Count, Exists, OuterRef, Q
 from django.utils.text import Truncator
-from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext, ngettext
 
 from memory.engines.versions.kinds import models_by_kind
 from memory.engines.versions.pair_answers import get_pair_answers
@@ -25,78 +25,91 @@ TITLE_ORDER = (*FIRST_KINDS, "message", "observation", "conversation")
 ADDED, CHANGED, REMOVED = "added", "changed", "removed"
 REVERTED, RESTORED = re.compile(r" at (\d+)\.$"), "back to "  # what the messages of these commits say
 
+Phrase = Callable[[int], str]  # of a number; a lazy one would make a class of its own at each start
 Tally = Counter[tuple[str, str]]  # how many rows by kind and change; of verdicts by what they say
 Tallies = dict[tuple[int, int], Tally]  # by branch and seq
 
 
-PHRASES: dict[tuple[str, str], Any] = {
-    ("fact", ADDED): ngettext_lazy("added %(n)s fact", "added %(n)s facts", "n"),
-    ("fact", CHANGED): ngettext_lazy("changed %(n)s fact", "changed %(n)s facts", "n"),
-    ("fact", REMOVED): ngettext_lazy("deleted %(n)s fact", "deleted %(n)s facts", "n"),
-    ("verdict", "verified"): ngettext_lazy("verified %(n)s fact", "verified %(n)s facts", "n"),
-    ("verdict", "invalidated"): ngettext_lazy("invalidated %(n)s fact", "invalidated %(n)s facts", "n"),
-    ("verdict", "plausible"): ngettext_lazy("found %(n)s fact plausible", "found %(n)s facts plausible", "n"),
-    ("verdict", "unverified"): ngettext_lazy("cleared %(n)s verdict", "cleared %(n)s verdicts", "n"),
-    (CONFIRMATION, ADDED): ngettext_lazy("confirmed %(n)s fact", "confirmed %(n)s facts", "n"),
-    (CONFIRMATION, REMOVED): ngettext_lazy(
-        "withdrew %(n)s confirmation", "withdrew %(n)s confirmations", "n"
+PHRASES: dict[tuple[str, str], Phrase] = {
+    ("fact", ADDED): lambda n: ngettext("added %(n)s fact", "added %(n)s facts", n),
+    ("fact", CHANGED): lambda n: ngettext("changed %(n)s fact", "changed %(n)s facts", n),
+    ("fact", REMOVED): lambda n: ngettext("deleted %(n)s fact", "deleted %(n)s facts", n),
+    ("verdict", "verified"): lambda n: ngettext("verified %(n)s fact", "verified %(n)s facts", n),
+    ("verdict", "invalidated"): lambda n: ngettext("invalidated %(n)s fact", "invalidated %(n)s facts", n),
+    ("verdict", "plausible"): lambda n: ngettext(
+        "found %(n)s fact plausible", "found %(n)s facts plausible", n
     ),
-    (ANSWER, CHANGED): ngettext_lazy("answered %(n)s question", "answered %(n)s questions", "n"),
-    ("link", ADDED): ngettext_lazy("added %(n)s link", "added %(n)s links", "n"),
-    ("link", CHANGED): ngettext_lazy("changed %(n)s link", "changed %(n)s links", "n"),
-    ("link", REMOVED): ngettext_lazy("removed %(n)s link", "removed %(n)s links", "n"),
-    ("relation", ADDED): ngettext_lazy("added %(n)s relation", "added %(n)s relations", "n"),
-    ("relation", CHANGED): ngettext_lazy("changed %(n)s relation", "changed %(n)s relations", "n"),
-    ("relation", REMOVED): ngettext_lazy("removed %(n)s relation", "removed %(n)s relations", "n"),
-    ("message", ADDED): ngettext_lazy("added %(n)s message", "added %(n)s messages", "n"),
-    ("message", CHANGED): ngettext_lazy("moved %(n)s message", "moved %(n)s messages", "n"),
-    ("message", REMOVED): ngettext_lazy("removed %(n)s message", "removed %(n)s messages", "n"),
-    ("observation", ADDED): ngettext_lazy("recorded %(n)s observation", "recorded %(n)s observations", "n"),
-    ("observation", CHANGED): ngettext_lazy("changed %(n)s observation", "changed %(n)s observations", "n"),
-    ("observation", REMOVED): ngettext_lazy("removed %(n)s observation", "removed %(n)s observations", "n"),
-    ("conversation", ADDED): ngettext_lazy("began %(n)s conversation", "began %(n)s conversations", "n"),
-    ("conversation", CHANGED): ngettext_lazy(
-        "changed %(n)s conversation", "changed %(n)s conversations", "n"
+    ("verdict", "unverified"): lambda n: ngettext("cleared %(n)s verdict", "cleared %(n)s verdicts", n),
+    (CONFIRMATION, ADDED): lambda n: ngettext("confirmed %(n)s fact", "confirmed %(n)s facts", n),
+    (CONFIRMATION, REMOVED): lambda n: ngettext(
+        "withdrew %(n)s confirmation", "withdrew %(n)s confirmations", n
     ),
-    ("conversation", REMOVED): ngettext_lazy(
-        "removed %(n)s conversation", "removed %(n)s conversations", "n"
+    (ANSWER, CHANGED): lambda n: ngettext("answered %(n)s question", "answered %(n)s questions", n),
+    ("link", ADDED): lambda n: ngettext("added %(n)s link", "added %(n)s links", n),
+    ("link", CHANGED): lambda n: ngettext("changed %(n)s link", "changed %(n)s links", n),
+    ("link", REMOVED): lambda n: ngettext("removed %(n)s link", "removed %(n)s links", n),
+    ("relation", ADDED): lambda n: ngettext("added %(n)s relation", "added %(n)s relations", n),
+    ("relation", CHANGED): lambda n: ngettext("changed %(n)s relation", "changed %(n)s relations", n),
+    ("relation", REMOVED): lambda n: ngettext("removed %(n)s relation", "removed %(n)s relations", n),
+    ("message", ADDED): lambda n: ngettext("added %(n)s message", "added %(n)s messages", n),
+    ("message", CHANGED): lambda n: ngettext("moved %(n)s message", "moved %(n)s messages", n),
+    ("message", REMOVED): lambda n: ngettext("removed %(n)s message", "removed %(n)s messages", n),
+    ("observation", ADDED): lambda n: ngettext(
+        "recorded %(n)s observation", "recorded %(n)s observations", n
+    ),
+    ("observation", CHANGED): lambda n: ngettext(
+        "changed %(n)s observation", "changed %(n)s observations", n
+    ),
+    ("observation", REMOVED): lambda n: ngettext(
+        "removed %(n)s observation", "removed %(n)s observations", n
+    ),
+    ("conversation", ADDED): lambda n: ngettext("began %(n)s conversation", "began %(n)s conversations", n),
+    ("conversation", CHANGED): lambda n: ngettext(
+        "changed %(n)s conversation", "changed %(n)s conversations", n
+    ),
+    ("conversation", REMOVED): lambda n: ngettext(
+        "removed %(n)s conversation", "removed %(n)s conversations", n
     ),
 }
 # What a commit of one kind did, where that says more than that rows changed.
-ACTION_PHRASES: dict[tuple[str, str, str], Any] = {
-    ("fact.import", "fact", ADDED): ngettext_lazy("imported %(n)s fact", "imported %(n)s facts", "n"),
-    ("bundle.import", "fact", ADDED): ngettext_lazy("imported %(n)s fact", "imported %(n)s facts", "n"),
-    ("consolidate.session", "fact", ADDED): ngettext_lazy("learned %(n)s fact", "learned %(n)s facts", "n"),
-    ("fact.archive", "fact", CHANGED): ngettext_lazy("archived %(n)s fact", "archived %(n)s facts", "n"),
-    ("fact.age", "fact", CHANGED): ngettext_lazy(
-        "archived %(n)s aged fact", "archived %(n)s aged facts", "n"
+ACTION_PHRASES: dict[tuple[str, str, str], Phrase] = {
+    ("fact.import", "fact", ADDED): lambda n: ngettext("imported %(n)s fact", "imported %(n)s facts", n),
+    ("bundle.import", "fact", ADDED): lambda n: ngettext("imported %(n)s fact", "imported %(n)s facts", n),
+    ("consolidate.session", "fact", ADDED): lambda n: ngettext(
+        "learned %(n)s fact", "learned %(n)s facts", n
     ),
-    ("fact.restore", "fact", CHANGED): ngettext_lazy("restored %(n)s fact", "restored %(n)s facts", "n"),
-    ("fact.supersede", "fact", CHANGED): ngettext_lazy("replaced %(n)s fact", "replaced %(n)s facts", "n"),
-    ("fact.accept", "fact", CHANGED): ngettext_lazy(
-        "accepted %(n)s proposal", "accepted %(n)s proposals", "n"
+    ("fact.archive", "fact", CHANGED): lambda n: ngettext("archived %(n)s fact", "archived %(n)s facts", n),
+    ("fact.age", "fact", CHANGED): lambda n: ngettext(
+        "archived %(n)s aged fact", "archived %(n)s aged facts", n
     ),
-    ("fact.refuse", "fact", CHANGED): ngettext_lazy("refused %(n)s proposal", "refused %(n)s proposals", "n"),
-    ("message.update", "message", CHANGED): ngettext_lazy(
-        "changed what is told of %(n)s message", "changed what is told of %(n)s messages", "n"
+    ("fact.restore", "fact", CHANGED): lambda n: ngettext("restored %(n)s fact", "restored %(n)s facts", n),
+    ("fact.supersede", "fact", CHANGED): lambda n: ngettext("replaced %(n)s fact", "replaced %(n)s facts", n),
+    ("fact.accept", "fact", CHANGED): lambda n: ngettext(
+        "accepted %(n)s proposal", "accepted %(n)s proposals", n
     ),
-    ("relation.close", "relation", CHANGED): ngettext_lazy(
-        "ended %(n)s relation", "ended %(n)s relations", "n"
+    ("fact.refuse", "fact", CHANGED): lambda n: ngettext(
+        "refused %(n)s proposal", "refused %(n)s proposals", n
     ),
-    ("conversation.close", "conversation", CHANGED): ngettext_lazy(
-        "ended %(n)s conversation", "ended %(n)s conversations", "n"
+    ("message.update", "message", CHANGED): lambda n: ngettext(
+        "changed what is told of %(n)s message", "changed what is told of %(n)s messages", n
+    ),
+    ("relation.close", "relation", CHANGED): lambda n: ngettext(
+        "ended %(n)s relation", "ended %(n)s relations", n
+    ),
+    ("conversation.close", "conversation", CHANGED): lambda n: ngettext(
+        "ended %(n)s conversation", "ended %(n)s conversations", n
     ),
 }
-COUNTED: dict[str, Any] = {
-    "fact": ngettext_lazy("%(n)s fact", "%(n)s facts", "n"),
-    "verdict": ngettext_lazy("%(n)s verdict", "%(n)s verdicts", "n"),
-    CONFIRMATION: ngettext_lazy("%(n)s confirmation", "%(n)s confirmations", "n"),
-    ANSWER: ngettext_lazy("%(n)s answer", "%(n)s answers", "n"),
-    "link": ngettext_lazy("%(n)s link", "%(n)s links", "n"),
-    "relation": ngettext_lazy("%(n)s relation", "%(n)s relations", "n"),
-    "conversation": ngettext_lazy("%(n)s conversation", "%(n)s conversations", "n"),
-    "message": ngettext_lazy("%(n)s message", "%(n)s messages", "n"),
-    "observation": ngettext_lazy("%(n)s observation", "%(n)s observations", "n"),
+COUNTED: dict[str, Phrase] = {
+    "fact": lambda n: ngettext("%(n)s fact", "%(n)s facts", n),
+    "verdict": lambda n: ngettext("%(n)s verdict", "%(n)s verdicts", n),
+    CONFIRMATION: lambda n: ngettext("%(n)s confirmation", "%(n)s confirmations", n),
+    ANSWER: lambda n: ngettext("%(n)s answer", "%(n)s answers", n),
+    "link": lambda n: ngettext("%(n)s link", "%(n)s links", n),
+    "relation": lambda n: ngettext("%(n)s relation", "%(n)s relations", n),
+    "conversation": lambda n: ngettext("%(n)s conversation", "%(n)s conversations", n),
+    "message": lambda n: ngettext("%(n)s message", "%(n)s messages", n),
+    "observation": lambda n: ngettext("%(n)s observation", "%(n)s observations", n),
 }
 
 
@@ -129,7 +142,7 @@ def build_title(commit: Commit, source: str = "") -> str:
 
 def _title_merge(tally: Tally, source: str) -> str:
     numbers = count_kinds(tally)
-    parts = [str(COUNTED[kind] % {"n": number}) for kind, number in numbers.items() if kind in COUNTED]
+    parts = [COUNTED[kind](number) % {"n": number} for kind, number in numbers.items() if kind in COUNTED]
     if not parts:
         return gettext("Merged %(source)s") % {"source": source}
     return gettext("Merged %(source)s: %(what)s") % {"source": source, "what": join_parts(parts)}
@@ -141,7 +154,7 @@ def title_changes(action: str, tally: Tally) -> str:
     for (kind, change), number in sorted(tally.items(), key=_order):
         phrase = ACTION_PHRASES.get((action, kind, change)) or PHRASES.get((kind, change))
         if phrase is not None:
-            parts.append(str(phrase % {"n": number}))
+            parts.append(phrase(number) % {"n": number})
     line = join_parts(parts)
     return line[:1].upper() + line[1:]
 

@@ -1,14 +1,8 @@
 """Words by which people say that something changes, in seven languages; those of a subject are never here."""
 
-import re
-
 from memory.engines.support.revision_rules import FILLERS
+from memory.patterns import lazy_pattern, lazy_patterns
 from memory.words import STOP_WORDS
-
-
-def compile_all(*patterns: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern) for pattern in patterns)
-
 
 _PHRASE = r"([^\s,;:.!?()]+(?: [^\s,;:.!?()]+){0,4})"  # a phrase
 _DENSE = r"([^,，;；。、()（）\s]{1,20}?)"
@@ -119,7 +113,7 @@ NUMBER_WORDS = {
     word: at for names in _NUMBERS for at, word in enumerate(names.split(), 1) if at > 1 and word != "once"
 }
 
-NEGATIONS = compile_all(
+NEGATIONS = lazy_patterns(
     r"\b(?:no|not|never|none|nothing|nobody|nor|without|cannot|dont|doesnt|didnt|isnt|arent|wont|cant"
     r"|shouldnt|stop|avoid|forbidden|prohibited)\b|n't\b",
     r"\b(?:nicht|nichts|kein\w*|nie|niemals|ohne|verboten)\b",
@@ -128,12 +122,12 @@ NEGATIONS = compile_all(
     r"\b(?:no|nunca|jamás|sin|ningún|ninguna?|tampoco|prohibid[oa]s?)\b",
     r"\b(?:não|nao|nunca|sem|nenhuma?|proibid[oa]s?)\b",
 )
-NEGATIONS_DENSE = re.compile(
+NEGATIONS_DENSE = lazy_pattern(
     r"(?<!差)不(?![同过仅但错断])|(?<![特区类分级性识个])别(?![名的人])|没(?!收)|[勿莫]|禁止|无需|避免"
     r"|(?<!少)ない(?!と)|ません|やめ"
 )
 # What turns down the words of another, or of a habit, and says nothing of the subject.
-NO_NEGATION = re.compile(
+NO_NEGATION = lazy_pattern(
     r"^\W*(?:(?:oh|ah|wait|hm+),? )?(?:no|nope|nein|non|não|nao|nicht so)\b(?: (?:wait|sorry|no"
     r"|actually)\b)*[,;:.]|\b(?:no (?:more|less|fewer|later|longer) than|not only|not just|(?:don't|dont"
     r"|do not|never) forget|why not|(?:is not|isn't|isnt|not) enough|if not|or not|no matter|not sure"
@@ -148,7 +142,7 @@ NO_NEGATION = re.compile(
 )
 
 # A word that gives up what stands behind it, or in front of it.
-GIVES_UP = compile_all(
+GIVES_UP = lazy_patterns(
     rf"\b(?<!'t )(?<!dont )(?<!not )(?<!never )(?:forget(?: about)?|never ?mind(?: about)?|scrap|scratch"
     rf"|ditch|dump|drop(?:ped|ping)?|abandon(?:ed)?|retired?|got rid of|get rid of|stop(?:ped)? using"
     rf"|done with|decided against|no longer(?: us\w+| need\w*| want)?|no more|instead of|in place of"
@@ -196,11 +190,11 @@ GIVES_UP = compile_all(
     rf"\s?{_DENSE}\s?(?:ではなく|じゃなくて|の代わりに)",
 )
 # Said at the start, of a value alone.
-FORGETS = re.compile(
+FORGETS = lazy_pattern(
     r"^\W*(?:(?:ok|okay|actually|no|oh|well|please)\W+)?(?:forget|scrap|scratch|ditch|no more|vergiss|kein"
     r"|doch kein|oublie|olvida|nada de|esquece|别用|不用|不要)"
 )
-TURNS_DOWN = compile_all(
+TURNS_DOWN = lazy_patterns(
     rf"[,;]\s?(?:and |but )?(?:never|no)\s{_PHRASE}",
     rf"\bnot\s(?!only\b|just\b){_PHRASE}",
     rf"[,;]\s?(?:und )?nicht\s(?!nur\b){_PHRASE}",
@@ -209,7 +203,7 @@ TURNS_DOWN = compile_all(
     rf"(?:而不是|不是|不用)\s?{_DENSE}\s?(?:了|[,，。;；]|$)",
 )
 # Something is said to change; weaker than what gives up a value, as it may be another thing's.
-CHANGES = re.compile(
+CHANGES = lazy_pattern(
     r"\b(?:now|from (?:now|here|today|\w+day|\w+ on)\b|as of|henceforth|renam|going forward|no longer"
     r"|no more(?! than)|any ?more|instead|rather than|switch"
     r"|chang(?!elog)|mov(?:e|ing)|migrat|bump|raise|lower|increas|decreas|reduc|replac|revert|back to"
@@ -232,7 +226,7 @@ CHANGES = re.compile(
     r"|やっぱり|やはり|今後|これから|代わり|に統一|にして|上げ|下げ|増や|減ら|延ば|すぎ"
 )
 # Somebody takes back what was said before, without saying which of it.
-CORRECTS = re.compile(
+CORRECTS = lazy_pattern(
     r"^\W*(?:no|nope|nein|non|não|nao),\s(?!no\b|thanks?\b|danke|merci|gracias|obrigad)|\b(?:actually,? no"
     r"|no,? wait|wait,? no|correct(?:ion"
     r"| myself)|change of plan|chang(?:ed|e) (?:my|our) mind|after all|come back on|came back (?:to|on)"
@@ -242,25 +236,25 @@ CORRECTS = re.compile(
     r"|je me suis trompé)\b|想了想|改主意|说错|还是|更正|やっぱり|やはり|訂正"
 )
 # What is corrected, where somebody says it.
-CORRECTED_TOPIC = re.compile(
+CORRECTED_TOPIC = lazy_pattern(
     r"\b(?:change of plan|chang(?:ed|e) (?:my|our) mind|correct(?:ion)?(?: myself)?|thinking again"
     r"|have thought|anders überlegt|changé d'avis|cambi\w+ de (?:idea|opinión)|mud\w+ de ideia) (?:on|about"
     r"|regarding|for|to|with|bei|wegen|sur|sobre) ([^,;.!?:]{1,60})"
 )
 # Who may: one alone, or everybody.
-ALONE = re.compile(r"\b(?:only|nobody but|no one but|nur|seulement|solo|só)\b|只有|只能")
-ANYBODY = re.compile(
+ALONE = lazy_pattern(r"\b(?:only|nobody but|no one but|nur|seulement|solo|só)\b|只有|只能")
+ANYBODY = lazy_pattern(
     r"\b(?:any(?:body|one)|every(?:body|one)|all of us|jeder|alle|tout le monde|todos|todo (?:o |el )?mundo"
     r"|cualquiera|qualquer um|n'importe qui)\b|任何人|大家|所有人"
 )
-ALSO = re.compile(r"\b(?:as well|too|also|auch|aussi|también|também)\b")
+ALSO = lazy_pattern(r"\b(?:as well|too|also|auch|aussi|también|também)\b")
 # Where, when or on which condition something holds.
-SCOPES = re.compile(
+SCOPES = lazy_pattern(
     r"\b(?:on|in|at|during|when|while|if|unless|except(?: for| in| on)?|until|for|bei|am|im|während|wenn"
     r"|außer|pendant|quand|sauf|durante|cuando|excepto|salvo|quando|exceto)\s(?=([^,;.]{1,60}))"
 )
 # That something does not hold everywhere.
-EXCEPTS = re.compile(
+EXCEPTS = lazy_pattern(
     r"\b(?:(?:but |only )?not (?:on|in|at|for|during|before|after|when|while)|except|unless|only (?:on|in|at"
     r"|for|during|when|if|after|before)|apart from|nicht (?:am|im|an|in|bei|für)|außer|nur (?:am|im|an|in|bei"
     r"|für)|sauf|sinon|seulement|excepto|salvo|solo|sólo|exceto|só)\b|除了|除非|只有|仅限|以外|だけ|を除"
@@ -301,7 +295,7 @@ _VOID_ES = (
     r"|queda (?:anulad|sin efecto))"
 )
 _VOID_PT = r"(?:(?:já )?não (?:vale|se aplica|conta|é) mais|caiu|está (?:anulad|revogad))"
-WITHDRAWS = compile_all(
+WITHDRAWS = lazy_patterns(
     rf"\b(?:forget|disregard|ignore|scratch|scrap|drop|never ?mind|nvm|take back|i take back"
     rf"|cancel)(?: about)? {_OBJECT}{_ABOUT}([^,;:.!?]+)",
     rf"^\W*(?:\w+\W+){{0,2}}(?:forget|ignore|drop|never ?mind|nvm|cancel|scrap|skip)(?: about)? (?:the"
@@ -374,24 +368,24 @@ CHOSEN = (
     "english german french spanish portuguese chinese japanese italian",
     "monday tuesday wednesday thursday friday saturday sunday",
 )
-ADDS = re.compile(
+ADDS = lazy_pattern(
     r"\b(?:supports?|allow|accept|include|exclude|ignore|block|ban)s?\b|支持|允许|屏蔽|忽略|接受"
 )  # of many
-DIGITS = re.compile(r"\d+")
-NAMED_NUMBER = re.compile(r"\b([^\W\d_]{3,}) (?=\d)")  # "edition 2024"
-WITH = re.compile(r"\b(?:with|mit|avec|con|com) (?:the |an? )?(\w+)")
-WITHOUT = re.compile(r"\b(?:without|ohne|sans|sin|sem) (?:the |an? |any )?(\w+)")
+DIGITS = lazy_pattern(r"\d+")
+NAMED_NUMBER = lazy_pattern(r"\b([^\W\d_]{3,}) (?=\d)")  # "edition 2024"
+WITH = lazy_pattern(r"\b(?:with|mit|avec|con|com) (?:the |an? )?(\w+)")
+WITHOUT = lazy_pattern(r"\b(?:without|ohne|sans|sin|sem) (?:the |an? |any )?(\w+)")
 # Words by which a person says once more what holds.
 SAYING = STOP_WORDS - {"not", "no", "nor", "only", "before", "after", "above", "below", "over", "under"} | {
     *"use using prefer please always again told remember said stick keep like must want".split()
 }
 # That something ends, and that something is allowed.
-CEASES = re.compile(
+CEASES = lazy_pattern(
     r"\b(?:no longer|any ?more|any longer|no more(?! than)|stop(?:ped)?|nicht mehr|kein\w* .{0,30}mehr"
     r"|n[e'].{1,30} plus\b"
     r"|ya no|não .{0,30}mais|nunca mais)\b|不再|不用再|不需要再|もう.{0,20}(?:ない|ません)|(?<!不)不.{1,12}了"
 )
-PERMITS = re.compile(
+PERMITS = lazy_pattern(
     r"\b(?:you|we|they|i) (?:can|may)\b|\b(?:it's|is|are) (?:ok|okay|fine|allowed)\b|\b(?:kannst|könnt"
     r"|können|darf|darfst"
     r"|dürfen|dürft|erlaubt|peux|peut|pouvez|autorisé|puedes?|pueden|podemos|permitido|pode|podem|podemos"

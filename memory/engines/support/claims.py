@@ -28,6 +28,7 @@ from memory.engines.support.change_words import (
     WITHDRAWS,
 )
 from memory.engines.support.revision_rules import CACHE_SIZE, SENTENCE_END, is_short, normalise, stem
+from memory.patterns import lazy_pattern
 from memory.texts import ANSWERED, count_dense, split_taken_back
 from memory.words import list_words
 
@@ -36,52 +37,54 @@ MIN_TOPIC_SHARE = 0.34  # of the words of the shorter of two statements about on
 MAX_VALUE_WORDS = 3  # of what is given up
 MEASURES = ("time", "clock", "size", "share")  # kinds of values of which a thing has mostly one
 COUNTED = ("count", 1.0)  # the kind of a number without a known unit
-WORD = re.compile(
+WORD = lazy_pattern(
     r"[\u3400-\u9fff]+|[\u30a0-\u30ff]+|[^\W\u3040-\u9fff]+(?:['._/+#@-]+[^\W\u3040-\u9fff]+)*[+#]*|[,;:]"
 )
 DENSE_UNIT = "|".join(sorted((unit for unit in UNIT_FACTORS if count_dense(unit)), key=len, reverse=True))
-NUMBER = re.compile(
+NUMBER = lazy_pattern(
     rf"(?<![a-z\d_.])(?<!\d,)[$€£]?(\d+(?:[.,]\d+)*)(?!\w*[a-z]\d|[.]?x)(?:\s?(%|{DENSE_UNIT}"
     rf"|[^\W\d_\u3040-\u9fff]+))?"
 )
-CLOCK = re.compile(r"\b([01]?\d|2[0-3]):([0-5]\d)\b")
-ONE = re.compile(
+CLOCK = lazy_pattern(r"\b([01]?\d|2[0-3]):([0-5]\d)\b")
+ONE = lazy_pattern(
     r"\b(?:one|(?:(?<=to )|(?<=is )|(?<=for )|(?<=after ))an?)(?=\s(?:second|minute|hour|day|week|month"
     r"|year)\b)|^one(?=\s(?!of|more|thing|last|other|day)\w)|\beine?[nrms]?(?=\s(?:sekunde|minute|stunde|tag"
     r"|woche|monat|jahr)\b)|\bune?(?=\s(?:seconde|minute|heure|jour|semaine|mois|an)\b)|\buna?(?=\s(?:segundo"
     r"|minuto|hora|día|semana|mes|año)\b)|\buma?(?=\s(?:segundo|minuto|hora|dia|semana|mês|ano)\b)"
 )
-CLAUSE_END = re.compile(r"[,;]\s|(?<=[\u3040-\u9fff])[,;、]|\s[–—-]+\s")
-PART_END = re.compile(r"[,;，；、]\s?|\s[–—-]+\s|\s(?:so|also|donc|así que|então)\s|ので")
-PREFERS = re.compile(  # one over another
+CLAUSE_END = lazy_pattern(r"[,;]\s|(?<=[\u3040-\u9fff])[,;、]|\s[–—-]+\s")
+PART_END = lazy_pattern(r"[,;，；、]\s?|\s[–—-]+\s|\s(?:so|also|donc|así que|então)\s|ので")
+PREFERS = lazy_pattern(  # one over another
     r"\b(?:prefer|favou?r|like|choose|lieber|bevorzug\w+|préfère|prefiero|prefiro)\w*\s.{1,60}?"
     r"\s(?:over|to|als|vor|gegenüber|à|a|antes que)\s([^,;.]{1,40})"
 )
-NO_NEED = re.compile(  # a clause that denies, and is no reason
+NO_NEED = lazy_pattern(  # a clause that denies, and is no reason
     r"^\W*(?:no need|not? (?:necessary|needed)|kein bedarf|(?:plus )?(?:pas )?besoin d|no hace falta"
     r"|não precisa|無需|无需|不(?:需要|用|必))"
 )
 MIN_CLAUSE_ROOTS = 2
-DOUBLED = re.compile(r"([bdgmnprt])\1$")  # pinned, pin
-COMPOUND = re.compile(r"(?<=[^\W\d_]{3})-(?=[^\W\d_]{3})")
-SIGNED = re.compile(r"[^\W\d_]{4,}(?=[._/-]\w)")  # what a file's name begins with
-HEAD = re.compile(r"^([^:,;.]{2,40}?)\s?[:：]\s")
-HALF = re.compile(r"半个?小时")
-NUMBER_WORD = re.compile(
+DOUBLED = lazy_pattern(r"([bdgmnprt])\1$")  # pinned, pin
+COMPOUND = lazy_pattern(r"(?<=[^\W\d_]{3})-(?=[^\W\d_]{3})")
+SIGNED = lazy_pattern(r"[^\W\d_]{4,}(?=[._/-]\w)")  # what a file's name begins with
+HEAD = lazy_pattern(r"^([^:,;.]{2,40}?)\s?[:：]\s")
+HALF = lazy_pattern(r"半个?小时")
+NUMBER_WORD = lazy_pattern(
     rf"\b({'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})\b(?=\s[^\W\d_]+|\W*$)"
 )
-VALUE_END = re.compile(
+VALUE_END = lazy_pattern(
     r"\b(?:for|in|on|to|with|by|at|any|anymore|now|of|because|please|and|as|für|im|in|bei|mehr|pour|dans|para"
     r"|en|em|no|na|nos|mais|already|por|par|durch|gegen)\b|[,;:.]"
 )
 # Before a number that counts what the one before it does: "7 days instead of the three".
-INSTEAD = re.compile(
+INSTEAD = lazy_pattern(
     r"(?:\b(?:instead of|rather than|not|statt|nicht|au lieu de|pas|en vez de|no|em vez de|não)\s"
     r"(?:the |der |die |den |les |las |los |os )?|(?:而不是|不是)\s?)$"
 )
-CONNECTING = re.compile("[" + "".join(word for word in FUNCTION_WORDS if "\u3400" <= word <= "\u9fff") + "]+")
-NAME = re.compile(r"(?<=[^.!?:\s]\s)[A-Z]\w[\w.+#-]*|\w+[A-Z_./+#]\w*|[A-Za-z]+(?=[^\W\d_a-zA-Z])")
-REASON = re.compile(  # why, or an example
+CONNECTING = lazy_pattern(
+    "[" + "".join(word for word in FUNCTION_WORDS if "\u3400" <= word <= "\u9fff") + "]+"
+)
+NAME = lazy_pattern(r"(?<=[^.!?:\s]\s)[A-Z]\w[\w.+#-]*|\w+[A-Z_./+#]\w*|[A-Za-z]+(?=[^\W\d_a-zA-Z])")
+REASON = lazy_pattern(  # why, or an example
     r",?\s+(?:such as|e\.?g\.|z\. ?b\.|par exemple|por ejemplo|por exemplo)\s.*|,\s+(?:like|wie|comme"
     r"|como)\s.*"
     r"|(?:例如|比如|例えば).*|\s+(?:because|since|so that|as the|weil|denn|parce que|puisque|porque|ya que"

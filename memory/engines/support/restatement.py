@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from memory.engines.support.revision_rules import CACHE_SIZE, FILLERS, is_short, normalise, stem
 from memory.engines.support.similarity import CHOOSING
+from memory.patterns import lazy_pattern
 from memory.words import STOP_WORDS, TOKEN
 
 # How far, when and on which condition a claim holds, and that it is only wished or thought of.
@@ -25,11 +26,11 @@ QUALIFIERS = frozenset(
     previously later eventually someday tomorrow yesterday default fallback or but wish hope want plan plans
     planned consider considered try tried avoid stop stopped propose proposed suggest suggested""".split()
 )
-OPENING = re.compile(r"\b(?:from (?:now on|today(?: on)?)|as of (?:now|today))\b", re.I)
-PHRASES = re.compile(
+OPENING = lazy_pattern(r"\b(?:from (?:now on|today(?: on)?)|as of (?:now|today))\b", re.I)
+PHRASES = lazy_pattern(
     r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bwas )(?<!\bwere )\bused to\b|\bevery(?= \d)", re.I
 )
-CHINESE_QUALIFIERS = re.compile(
+CHINESE_QUALIFIERS = lazy_pattern(
     "曾|差一?点|几乎|可能|也许|或|大概|打算|计划|考虑|建议|尝试|如果|假如|除|只|仅|暂|临时|默认|备用|一些|部分"
     "|有些|多数|大多|主要|偶尔|有时|以前|之前|之后|直到|和|以及"
 )
@@ -86,20 +87,20 @@ WAYS = (
 def compile_way(pattern: str, repeat: str) -> re.Pattern[str]:
     for mark, name in (("S", "subject"), ("V", "value")):
         pattern = re.sub(rf"\b{mark}\b", f"(?P<{name}>.{repeat})", pattern)
-    return re.compile(pattern, re.I)
+    return lazy_pattern(pattern, re.I)
 
 
 # A subject that ends at the first word that may divide it from its value, and at the last one.
 FRAMES = tuple(
     (relation, compile_way(pattern, repeat)) for relation, pattern in WAYS for repeat in ("+?", "+")
 )
-BEFORE = re.compile(
+BEFORE = lazy_pattern(
     r"^(?:(?:so|okay|ok),? |please,? |(?:we(?:'ve)? )?(?:decided|agreed)(?:: | that )|decision: ?"
     r"|(?:我们)?(?:决定|定了)[:,]? ?)+",
     re.I,
 )
-AFTER = re.compile(r"(?:,? (?:please|from today))+$", re.I)
-LEADING = re.compile(rf"^((?:for|in) [^,;]+(?=, (?:{_CHOICE}|it(?:'s| is)) )|ok|okay|so|please),\s", re.I)
+AFTER = lazy_pattern(r"(?:,? (?:please|from today))+$", re.I)
+LEADING = lazy_pattern(rf"^((?:for|in) [^,;]+(?=, (?:{_CHOICE}|it(?:'s| is)) )|ok|okay|so|please),\s", re.I)
 # What these use, they use by themselves: "Use a VPN for the customer" is another claim.
 ACTORS = frozenset(
     map(
@@ -110,7 +111,7 @@ ACTORS = frozenset(
         member guest student beginner newcomer owner maintainer lead""".split(),
     )
 )
-HEAD_END = re.compile(r"\s(?:of|in|at|from|with|by|on|who)\s")
+HEAD_END = lazy_pattern(r"\s(?:of|in|at|from|with|by|on|who)\s")
 STATED = ("uses", "runs on", "built on")  # how it is said that a choice was made
 ARTICLES = frozenset({"the", "our"})
 DETERMINERS = ARTICLES | {"a", "an", "your", "my"}
@@ -121,24 +122,24 @@ BOUND_WORDS = frozenset(
     same only just also even too solely mainly mostly first last again what which who whom whose how why
     where when while if unless until but should would could does do did""".split()
 )
-CHINESE_BOUND = re.compile("[它他她这那此其]")
-CLAUSE = re.compile(r"\s*[,;](?=\s|[^\x00-\x7f]|$)\s*|\s+[—–-]+\s+")
+CHINESE_BOUND = lazy_pattern("[它他她这那此其]")
+CLAUSE = lazy_pattern(r"\s*[,;](?=\s|[^\x00-\x7f]|$)\s*|\s+[—–-]+\s+")
 # A further clause may name what is not chosen, and nothing else.
 _REFUSED = r"((?:plain )?[A-Za-z][\w.+#-]*)"
-NOT_CHOSEN = re.compile(
+NOT_CHOSEN = lazy_pattern(
     rf"(?:and |so )?(?:not {_REFUSED}|leave {_REFUSED} (?:alone|aside)|{_REFUSED} is out"
     rf"|(?:nobody|no one) (?:touches|uses) {_REFUSED}(?: for it)?"
     rf"|(?:(?:we )?don't|never) (?:touch|use) {_REFUSED}(?: for it)?)"
     rf"|(?:不要|不再|不)用 ?{_REFUSED}|please|decided|agreed"
 )
 # Behind the subject this may say where the statement does not hold: "English for the docs, not README.md".
-NARROWING = re.compile(rf"(?:and |so )?(?:not|(?:(?:we )?don't|never) (?:touch|use)) {_REFUSED}")
+NARROWING = lazy_pattern(rf"(?:and |so )?(?:not|(?:(?:we )?don't|never) (?:touch|use)) {_REFUSED}")
 PLACES = frozenset(
     """staging production prod development dev qa ci monday tuesday wednesday thursday friday saturday sunday
     mondays tuesdays wednesdays thursdays fridays saturdays sundays""".split()
 )
-NAME = re.compile(r"[A-Z\d._-]")  # it has a capital letter, a digit or a sign; a common word may say when
-QUOTED = re.compile(r"[?？\"“”「」…\n]|\.\.\.")
+NAME = lazy_pattern(r"[A-Z\d._-]")  # it has a capital letter, a digit or a sign; a common word may say when
+QUOTED = lazy_pattern(r"[?？\"“”「」…\n]|\.\.\.")
 
 
 def restates(one: str, other: str) -> bool:

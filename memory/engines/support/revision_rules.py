@@ -13,6 +13,7 @@ from itertools import chain
 
 from memory.db.index_tokens import space_characters
 from memory.engines.support.similarity import count_negations, extract_names, extract_numbers, lowercase_stems
+from memory.patterns import lazy_pattern, lazy_patterns
 from memory.texts import count_dense
 from memory.words import STOP_WORDS
 
@@ -35,11 +36,11 @@ PLAIN = (STOP_WORDS | FILLERS) - {"below", "above", "under", "over", "most", "be
 ARTICLES = frozenset({"a", "an", "the", "our", "your"})
 SLOTS = frozenset("to with by through via use uses used using is are".split())  # before a value
 # Of these many may hold: one more takes nobody's place.
-ADDITIVE = re.compile(
+ADDITIVE = lazy_pattern(
     r"\b(?:supports?|tests?|accepts?|allow|block|ban|ignore|include|exclude|handle|works?|add|log|skip"
     r"|retry on|alert)\b|支持|允许|屏蔽|忽略|测试|接受"
 )
-CHANGED = re.compile(
+CHANGED = lazy_pattern(
     r"\b(?:now|from now on|going forward|no longer|no more|any ?more|instead|rather than|switch|chang"
     r"|mov(?:e|ing)|migrat|bump|raise|lower|increas|decreas|reduc|replac|revert|back to|again|actually"
     r"|upgrad|downgrad)"
@@ -47,25 +48,25 @@ CHANGED = re.compile(
 )
 # What is given up stands behind these, and in front of those.
 _PHRASE = r"([\w.'-]+(?: [\w.'-]+){0,4})"
-GIVEN_UP = (
-    re.compile(rf"\b(?:instead of|rather than|in place of|no longer|no more|replaces?)\s(?!than\b){_PHRASE}"),
-    re.compile(rf"[,;]\s?(?:and\s)?not\s(?!only\b|just\b){_PHRASE}"),
-    re.compile(rf"\b(?:switch|move|moving|migrat|chang)\w*\s[^,;.]{{0,80}}?\bfrom\s{_PHRASE}"),
-    re.compile(rf"\b(?:mov|switch|migrat|com|get|gett)\w*\s(?:off(?: of)?|away from)\s{_PHRASE}"),
-    re.compile(r"(?:^|[,;]\s?)([\w.-]+) (?:is|are) (?:out|gone|dropped|history)\b"),
-    re.compile(r"(?:不再|而不是|弃用|停用|不用|不是)(?:使用|用|是|由|放在|放到)?([^,;。了]{1,30})"),
-    re.compile(r"从([^,;。到改换迁切]{1,30})(?:到|改|换|迁|切)"),
+GIVEN_UP = lazy_patterns(
+    rf"\b(?:instead of|rather than|in place of|no longer|no more|replaces?)\s(?!than\b){_PHRASE}",
+    rf"[,;]\s?(?:and\s)?not\s(?!only\b|just\b){_PHRASE}",
+    rf"\b(?:switch|move|moving|migrat|chang)\w*\s[^,;.]{{0,80}}?\bfrom\s{_PHRASE}",
+    rf"\b(?:mov|switch|migrat|com|get|gett)\w*\s(?:off(?: of)?|away from)\s{_PHRASE}",
+    r"(?:^|[,;]\s?)([\w.-]+) (?:is|are) (?:out|gone|dropped|history)\b",
+    r"(?:不再|而不是|弃用|停用|不用|不是)(?:使用|用|是|由|放在|放到)?([^,;。了]{1,30})",
+    r"从([^,;。到改换迁切]{1,30})(?:到|改|换|迁|切)",
 )
 # Given up without saying what comes instead.
-DROPPED = re.compile(
+DROPPED = lazy_pattern(
     r"\b(?:(?:ditch|abandon|retir)ed|dropped|got rid of|stopped using|(?:are|'re) done with|decided against"
     rf"|moved (?:[^,;.]{{1,40}}? )?(?:off(?: of)?|away from))\s{_PHRASE}"
     r"|(?:放弃|去掉|撤掉)了?([^,;。了做]{1,30})"
 )
-UNSURE = re.compile(
+UNSURE = lazy_pattern(
     r"\b(?:should|could|would|may|might|maybe|if|until|unless|almost|never|not)\b|n't\b|[?？吗]|没|如果"
 )
-END_OF_VALUE = re.compile(r"\b(?:for|in|on|to|with|by|at|any|anymore|now|of|because|please)\b")
+END_OF_VALUE = lazy_pattern(r"\b(?:for|in|on|to|with|by|at|any|anymore|now|of|because|please)\b")
 UNITS = {
     "time": "ms s sec second min minute h hour d day week month year 毫秒 秒钟 秒 分钟 小时 天 周 个月 月 年",
     "size": "b byte kb mb gb tb kib mib gib",
@@ -75,21 +76,21 @@ UNITS = {
 UNIT_CLASSES = {unit: name for name, units in UNITS.items() for unit in units.split()}
 _UNIT_WORDS = "|".join(sorted(map(re.escape, UNIT_CLASSES), key=len, reverse=True))
 # A number that names its noun is a part of the subject.
-NUMBERED = re.compile(
+NUMBERED = lazy_pattern(
     r"\b(?:phase|step|stage|sprint|milestone|ticket|issue|pr|adr|rfc|chapter|section|level|tier|shard|server"
     r"|host|team|line|item|option|week|day|room|table|page|part|pin|slot|zone|rack|column|row|field|case"
     r"|environment|cluster|instance|replica|device|channel|lane|gate|dock|number|nr|q)s? ?#?\d"
     r"|#\d|(?:第|服务器|阶段|节点|机房|任务|工单|步骤|引脚) ?\d"
     r"|^(?:(?:a|an|the)\s)?(?!1\s)\d+(?:\.\d+)*\s(?!(?:" + _UNIT_WORDS + r")s?\b)"
 )
-NAMED_BY_NUMBER = re.compile(r"^\W*(?:(?:a|an|the|all|our) )?[a-z]+\d[\w.]*\b")  # GPIO12 stays, v1 is
+NAMED_BY_NUMBER = lazy_pattern(r"^\W*(?:(?:a|an|the|all|our) )?[a-z]+\d[\w.]*\b")  # GPIO12 stays, v1 is
 ATTRIBUTES = frozenset(
     """default primary owner host name delimit separator encod format languag timezon region licens colour
     color them databas framework branch editor linter formatter""".split()
 )
-UNIT = re.compile(rf"(?<=\d)\s?({_UNIT_WORDS})(?:s\b|(?![a-z]))")
-BOUND = re.compile(r"\b(?:no (?:more|less|fewer|longer) than|not only|not just)\b", re.I)
-CLOCK = re.compile(r"\b\d{1,2}:\d\d\b")
+UNIT = lazy_pattern(rf"(?<=\d)\s?({_UNIT_WORDS})(?:s\b|(?![a-z]))")
+BOUND = lazy_pattern(r"\b(?:no (?:more|less|fewer|longer) than|not only|not just)\b", re.I)
+CLOCK = lazy_pattern(r"\b\d{1,2}:\d\d\b")
 NUMERALS = {
     "一": 1,
     "二": 2,
@@ -102,37 +103,37 @@ NUMERALS = {
     "八": 8,
     "九": 9,
 }
-COUNTED = re.compile(
+COUNTED = lazy_pattern(
     r"([一二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九])"
     r"(?=\s?(?:次|折|天|小时|分钟|秒|个|条|位|周|年|份|台|人|倍|%))"
 )
-CHINESE_FILLERS = re.compile(
+CHINESE_FILLERS = lazy_pattern(
     "从现在起|我们|咱们|决定|商定|约定|以后|今后|现在|目前|一律|统一|不再|不要|不用|不能|不是|不得|禁止|升级|提高|降低|调整|迁移|切换"
     "|使用|采用|可以|应该|必须|改|换|成|用|放|是|为|由|在|上|的|了|把|将|从|到|能|要|请|都|不|别|没|勿|而|降|调"
 )
-CHINESE_SLOT = re.compile("[用到由是为成在]$")
-CONTRACTION = re.compile(r"['’](?:s|ll|re|ve|d|m)$")  # of a common word: it's, we'll, that's
-WORD = re.compile(r"[^\W_]+(?:[-'’_./][^\W_]+)*|[,;]")
-CLAUSE_END = re.compile(
+CHINESE_SLOT = lazy_pattern("[用到由是为成在]$")
+CONTRACTION = lazy_pattern(r"['’](?:s|ll|re|ve|d|m)$")  # of a common word: it's, we'll, that's
+WORD = lazy_pattern(r"[^\W_]+(?:[-'’_./][^\W_]+)*|[,;]")
+CLAUSE_END = lazy_pattern(
     r"\s*[,;]\s+|\s+[—–-]\s+|\s+(?:because|since|so that)\s+"
     r"|(?<=[\u3400-\u9fff\w])[,;]\s*(?=[\u3400-\u9fff])"
 )
-SCRIPT_CHANGE = re.compile(r"(?<=[\u3400-\u9fff])(?=[a-zA-Z\d])|(?<=[a-zA-Z\d])(?=[\u3400-\u9fff])")
-SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+SCRIPT_CHANGE = lazy_pattern(r"(?<=[\u3400-\u9fff])(?=[a-zA-Z\d])|(?<=[a-zA-Z\d])(?=[\u3400-\u9fff])")
+SENTENCE_END = lazy_pattern(r"(?<=[.!?])\s+|(?<=[。！？])")
 # A further clause that begins like this narrows the statement: it stays.
-NARROWS = re.compile(
+NARROWS = lazy_pattern(
     r"(?:for|on|in|at|when|while|if|unless|except|only|but|and|or|with|without|during|until|per|from|under|to|as)\b"
     r"|.*\b(?:only|except|unless)\b|仅|只|除|当|如果|但"
 )
 # One that names what is not chosen does not: its words are no part of the subject.
-TURNS_DOWN = re.compile(
+TURNS_DOWN = lazy_pattern(
     r"(?:(?:and|but|so) )?(?:please )?(?:(?:leave|keep|let) .+ (?:alone|aside|out of it)|not)\b"
 )
 # A correction begins with these, and says then what holds.
-REFUTES = re.compile(
+REFUTES = lazy_pattern(
     r"^(?:(?:no|nope|sorry|actually|that's (?:wrong|not right)|不对|错了|不是这样的?|说错了)[,;:!]\s*)+", re.I
 )
-BUILT = re.compile(r"\b(we|we'll|we will|let's) build\b", re.I)  # it is used; a build is something else
+BUILT = lazy_pattern(r"\b(we|we'll|we will|let's) build\b", re.I)  # it is used; a build is something else
 
 
 def revises(newer: str, older: str) -> bool:
