@@ -29,7 +29,7 @@ from memory.db.sqlite.index_state import KnownState
 from memory.db.sqlite.older_code import bar_older_code, readmit_older_code
 from memory.db.sqlite.online_backup import OnlineCopy
 from memory.db.sqlite.overwriting import overwrite_deleted
-from memory.db.sqlite.schema import DatabaseSchemaEditor, index_tables
+from memory.db.sqlite.schema import DatabaseSchemaEditor, index_tables, list_filled
 from memory.db.sqlite.search_index import SearchIndex
 from memory.db.sqlite.storage import ErrorWrapper, get_state, note_commit, suppress_damage
 from memory.db.sqlite.structure import EmptyStore
@@ -103,8 +103,8 @@ class DatabaseOperations(operations.DatabaseOperations):
         return cast("DatabaseWrapper", self.connection).replace_damaged(label, instead)
 
     def sql_flush(self, style: Any, tables: Any, **kwargs: Any) -> list[str]:
-        """Return statements that empty the tables, and with them their full-text tables."""
-        statements = super().sql_flush(style, tables, **kwargs)
+        """Return statements that empty the tables that have rows, and the full-text tables of all."""
+        statements = super().sql_flush(style, list_filled(self.connection, tables), **kwargs)
         indexed = [name for table, name in index_tables(self.connection) if table in tables]
         return statements + [f"DELETE FROM {self.quote_name(name)};" for name in indexed]
 
