@@ -1,4 +1,4 @@
-.PHONY: help up test fast timings check lint docs snapshots coverage wheel format lock
+.PHONY: help up test fast nightly timings check lint docs snapshots coverage wheel format lock
 
 PARALLEL = -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
@@ -13,6 +13,9 @@ test: ## run all tests
 
 fast: ## run the quick tests
 	python3 manage.py test -m "not slow" $(PARALLEL)
+
+nightly: ## run the tests that draw their cases, with forty times as many
+	python3 manage.py test --hypothesis-profile thorough -m nightly $(PARALLEL)
 
 timings: ## run all tests and list those that are slow, which `make fast` leaves out
 	python3 manage.py test -p tests.timings $(PARALLEL)

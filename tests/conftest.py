@@ -28,8 +28,8 @@ from tests import databases, timings, up_process
 from tests.command_line import day1  # noqa: F401  a fixture
 
 gc.disable()  # until all tests are collected
-# Half of Hypothesis's own number: each run draws others. The profile thorough is for a night.
-hypothesis.settings.register_profile("untimed", hypothesis.settings.default, max_examples=50, deadline=None)
+# A fifth of Hypothesis's own number: each run draws others. `make nightly` plays the profile thorough.
+hypothesis.settings.register_profile("untimed", hypothesis.settings.default, max_examples=20, deadline=None)
 hypothesis.settings.load_profile("untimed")
 hypothesis.settings.register_profile("thorough", max_examples=800, deadline=None)
 pytest.register_assert_rewrite("tests.browser")  # its checks say what they found
@@ -71,6 +71,8 @@ def pytest_collection_modifyitems(
         by_place = item.nodeid.startswith("tests/e2e/") or item.get_closest_marker("browser")
         if by_place or timings.name_function(item.nodeid) in measured:
             item.add_marker(pytest.mark.slow)
+        if hypothesis.is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker(pytest.mark.nightly)
     if not connection.features.uses_savepoints:
         commit_in_each(items)
     yield

@@ -231,7 +231,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 @pytest.mark.slow
 def test_any_history_with_restarts_finds_what_the_database_has(steps: list[tuple[str, int, str]]) -> None:

@@ -56,11 +56,11 @@ histories = st.lists(steps, min_size=4, max_size=18)
 
 
 def random_histories(examples: int) -> Any:
-    """Return the settings for a number of random histories; the profile "thorough" plays several times it."""
+    """Return the settings for a fifth of so many random histories; "thorough" plays eight times it."""
     slow = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
     # The same histories in every run; a failing one is reported as found, without shrinking.
     return settings(
-        max_examples=examples * settings().max_examples // 100,  # 100 is the default of Hypothesis
+        max_examples=max(1, examples * settings().max_examples // 100),  # 100 is the default of Hypothesis
         deadline=None,
         suppress_health_check=slow,
         database=None,

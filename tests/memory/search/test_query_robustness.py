@@ -201,9 +201,7 @@ class TestAnyText:
         assert texts(look(query)) == ["Alpha beta."]
 
     @pytest.mark.slow
-    @example_settings(
-        max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-    )
+    @example_settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         st.one_of(
             st.text(st.characters(), max_size=200),
