@@ -25,7 +25,7 @@ from memory.models import Branch, Project, Snapshot, Workspace
 from memory.models.nodes import new_uuid, next_rid
 from memory.models.usage import forget_known
 from tests import databases, timings, up_process
-from tests.command_line import day1  # noqa: F401  a fixture
+from tests.command_line import day1, day1_on_server  # noqa: F401  fixtures
 
 gc.disable()  # until all tests are collected
 # A fifth of Hypothesis's own number: each run draws others. `make nightly` plays the profile thorough.

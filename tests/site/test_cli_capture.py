@@ -2,48 +2,23 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from conversations.capture.engine import IngestEngine
 from day1site.cli import main
-from memory.actors import Actor, local_actor
-from memory.engines.access.keys import KeyEngine
+from memory.actors import local_actor
 from memory.models import Fact, Observation, Project, RecallLog, Relation, Session
-from tests.command_line import Day1
+from tests.command_line import Day1, anywhere
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(params=["local", "server"])
-def day1(
-    request: pytest.FixtureRequest,
-    project: Project,
-    actor: Actor,
-    live_server: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Day1:
-    where = ["--project", project.slug]
-    monkeypatch.delenv("DAY1_URL", raising=False)
-    if request.param == "server":
-        where = []
-        monkeypatch.setenv("DAY1_URL", live_server.url)
-        monkeypatch.setenv("DAY1_KEY", KeyEngine().create_key(actor=actor, label="t", scopes=["admin"])[1])
-
-    def run(*words: str) -> tuple[int, str, str]:
-        status = main([*where, *words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
 
 
 def rows(out: str) -> list[list[str]]:
     return [line.split("\t") for line in out.splitlines()[1:]]
 
 
+@anywhere
 def test_observations_are_written_listed_and_shown(day1: Day1) -> None:
     assert day1("write-observation", "Retries hide it ☕.", "--type", "insight", "--session", "s")[0] == 0
     call = ("--tool", "Bash", "--input", "pytest -q", "--output", "Exit code 1")
@@ -70,6 +45,7 @@ def test_an_observation_needs_something_to_say(day1: Day1) -> None:
     assert not Observation.objects.all_versions().exists()
 
 
+@anywhere
 def test_relations_make_a_graph(day1: Day1) -> None:
     assert day1("write-relation", "billing", "depends_on", "postgres")[0] == 0
     assert day1("write-relation", "postgres", "runs_on", "db-1", "--properties", '{"port": 5432}')[0] == 0
@@ -97,6 +73,7 @@ def test_a_graph_that_is_too_deep_is_refused(day1: Day1) -> None:
     )
 
 
+@anywhere
 def test_sessions_begin_and_end_once(day1: Day1) -> None:
     assert day1("sessions", "start", "s1", "--path", "/srv/app", "--agent", "a")[1] == "s1\tbegun\n"
     assert day1("sessions", "start", "s1")[1] == "s1\tactive\n"
@@ -127,6 +104,7 @@ def test_a_session_in_a_folder_of_this_machine_is_in_its_repository(
     assert [cells[0] for cells in listed] == ["s3", "s1"]
 
 
+@anywhere
 def test_a_conversation_takes_messages_until_it_is_closed(day1: Day1) -> None:
     status, out, _ = day1("conversations", "start", "--title", "Login", "--session", "s1")
     uid = out.split("\t")[0]

@@ -9,40 +9,14 @@ import pytest
 
 from conversations.capture.engine import IngestEngine
 from conversations.models import Conversation, Message
-from day1site.cli import main
 from memory.actors import Actor
-from memory.engines.access.keys import KeyEngine
-from memory.models import Observation, Project, Session
-from tests.command_line import Day1
+from memory.models import Observation, Session
+from tests.command_line import Day1, anywhere
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SESSION = "6f1c2a5e-0b7d-4a55-9d5e-2f6f1d1f0a01"
 KEY = "ghp_" + "a1B2c3D4e5F6" * 3
-
-
-@pytest.fixture(params=["local", "server"])
-def day1(
-    request: pytest.FixtureRequest,
-    project: Project,
-    actor: Actor,
-    live_server: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Day1:
-    where = ["--project", project.slug]
-    monkeypatch.delenv("DAY1_URL", raising=False)
-    if request.param == "server":
-        where = []
-        monkeypatch.setenv("DAY1_URL", live_server.url)
-        monkeypatch.setenv("DAY1_KEY", KeyEngine().create_key(actor=actor, label="t", scopes=["admin"])[1])
-
-    def run(*words: str) -> tuple[int, str, str]:
-        status = main([*where, *words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
 
 
 class Transcript:
@@ -126,6 +100,7 @@ STORY = [
 ]
 
 
+@anywhere
 def test_a_transcript_becomes_a_session_with_messages_and_observations(day1: Day1, tmp_path: Path) -> None:
     file = story().write(tmp_path)
     status, out, err = day1("import-from", "claude-code", str(file))
@@ -171,6 +146,7 @@ def test_a_dry_run_counts_and_writes_nothing(day1: Day1, tmp_path: Path) -> None
     assert (messages(), list(Session.objects.all())) == ([], [])
 
 
+@anywhere
 def test_a_broken_line_is_reported_and_the_rest_imported(day1: Day1, tmp_path: Path) -> None:
     file = story().write(tmp_path)
     whole = file.read_bytes().splitlines(keepends=True)

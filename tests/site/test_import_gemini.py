@@ -12,11 +12,9 @@ import pytest
 from conversations.capture.engine import IngestEngine
 from conversations.capture.transcripts import records
 from conversations.models import Conversation, Message
-from day1site.cli import main
 from memory.actors import Actor
-from memory.engines.access.keys import KeyEngine
-from memory.models import Observation, Project, Session
-from tests.command_line import Day1
+from memory.models import Observation, Session
+from tests.command_line import Day1, anywhere
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -25,30 +23,6 @@ TOLD = "<hook_context>&lt;day1-memory&gt;\n- Totals were floats once.\n&lt;/day1
 CONTEXT = (
     "<session_context>\nThis is the Gemini CLI.\n- **Workspace Directories:**\n  - {folder}\n- **Directory"
 )
-
-
-@pytest.fixture(params=["local", "server"])
-def day1(
-    request: pytest.FixtureRequest,
-    project: Project,
-    actor: Actor,
-    live_server: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Day1:
-    where = ["--project", project.slug]
-    monkeypatch.delenv("DAY1_URL", raising=False)
-    if request.param == "server":
-        where = []
-        monkeypatch.setenv("DAY1_URL", live_server.url)
-        monkeypatch.setenv("DAY1_KEY", KeyEngine().create_key(actor=actor, label="t", scopes=["admin"])[1])
-
-    def run(*words: str) -> tuple[int, str, str]:
-        status = main([*where, *words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
 
 
 class Chat:
@@ -194,6 +168,7 @@ def outcomes() -> list[tuple[str, str]]:
     return [(row.tool_name, row.outcome) for row in rows]
 
 
+@anywhere
 def test_alone_it_is_what_live_capture_would_have_brought(day1: Day1, tmp_path: Path, actor: Actor) -> None:
     story().write(tmp_path)
     status, out, err = day1("import-from", "gemini", str(tmp_path))
