@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser import LISTEN, TWIN_RUNS, View, check_clean, check_page, listen, settle
+from tests.browser import LISTEN, View, check_clean, check_page, listen, settle
 from tests.e2e.conftest import PASSWORD
 from tests.up_process import Up
 
@@ -53,12 +53,12 @@ def newest(server: Up) -> str:
 @pytest.mark.parametrize("path", PAGES)
 def test_every_page_of_the_admin(open_page: Any, server: Up, path: str) -> None:
     name = f"admin-{path.translate(NAME_SIGNS)}"
-    check_page(open_page(ADMIN + path, shared=True), server.first["url"], name, TWIN_RUNS)
+    check_page(open_page(ADMIN + path, shared=True), server.first["url"], name)
 
 
 def test_the_page_of_a_fact(open_page: Any, server: Up, newest: str) -> None:
     view = open_page(f"{ADMIN}facts/{newest}", shared=True)
-    check_page(view, server.first["url"], "admin-fact", TWIN_RUNS)
+    check_page(view, server.first["url"], "admin-fact")
 
 
 @pytest.mark.parametrize("path", SERVER_LISTS)
