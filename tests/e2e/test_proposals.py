@@ -23,36 +23,31 @@ from tests.up_process import Up
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("frame", ["", "/admin"])
-def test_proposals_are_decided_in_the_queue(visit: Callable[..., Page], server: Up, frame: str) -> None:
-    uids = write(server, *(f"Proposal {number} of {frame or 'web'}." for number in range(3)), propose=True)
-    page = visit(f"{frame}/p/default/review?status=proposed")
+def test_proposals_are_decided_in_the_queue(visit: Callable[..., Page], server: Up) -> None:
+    uids = write(server, *(f"Proposal {number}." for number in range(3)), propose=True)
+    page = visit("/p/default/review?status=proposed")
     page.keyboard.type("vi")
     expect(page.locator(DONE)).to_have_count(2, timeout=15000)
     assert states(server, uids) == ["created unverified", "archived unverified", "active unverified"]
     page.keyboard.type("uu")
-    expect(page.locator(f"{WAITING} .memory", has_text=f"of {frame or 'web'}.")).to_have_count(
-        3, timeout=15000
-    )
+    expect(page.locator(f"{WAITING} .memory", has_text="Proposal")).to_have_count(3, timeout=15000)
     assert states(server, uids) == ["created unverified"] * 3
 
 
-@pytest.mark.parametrize("frame", ["", "/admin"])
-def test_a_proposal_is_decided_on_its_page(visit: Callable[..., Page], server: Up, frame: str) -> None:
-    one, two = write(server, f"Accept {frame}.", f"Refuse {frame}.", propose=True)
-    page = visit(f"{frame}/p/default/facts/{one}")
+def test_a_proposal_is_decided_on_its_page(visit: Callable[..., Page], server: Up) -> None:
+    one, two = write(server, "Accept it.", "Refuse it.", propose=True)
+    page = visit(f"/admin/p/default/facts/{one}")
     page.get_by_role("button", name="Accept").click()
     expect(page.get_by_text("Accepted.")).to_be_visible()
-    go(page, f"{server.first['url']}{frame}/p/default/facts/{two}")
+    go(page, f"{server.first['url']}/admin/p/default/facts/{two}")
     page.keyboard.press("i")
     expect(page.get_by_text("Refused: it is archived.")).to_be_visible()
     assert states(server, [one, two]) == ["active unverified", "archived unverified"]
 
 
-@pytest.mark.parametrize("frame", ["", "/admin"])
-def test_proposals_are_decided_many_at_once(visit: Callable[..., Page], server: Up, frame: str) -> None:
-    uids = write(server, *(f"Bulk {number} {frame}." for number in range(3)), propose=True)
-    page = visit(f"{frame}/p/default/facts?status=created")
+def test_proposals_are_decided_many_at_once(visit: Callable[..., Page], server: Up) -> None:
+    uids = write(server, *(f"Bulk {number}." for number in range(3)), propose=True)
+    page = visit("/p/default/facts?status=created")
     for uid in uids[:2]:
         page.locator(f'#fact-{uid} input[name="fact"]').check()
     page.get_by_role("button", name="Accept", exact=True).first.click()

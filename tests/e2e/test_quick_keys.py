@@ -10,7 +10,6 @@ from playwright.sync_api import Page, expect
 from tests.e2e.key_scene import (
     DONE,
     LOADED,
-    QUEUES,
     WAITING,
     ask,
     cookies,
@@ -86,12 +85,9 @@ def test_keys_work_on_the_rows_of_the_facts(visit: Callable[..., Page], server: 
 # ---- quick presses -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", QUEUES)
-def test_five_quick_presses_are_five_answers_in_order(
-    visit: Callable[..., Page], server: Up, path: str
-) -> None:
+def test_five_quick_presses_are_five_answers_in_order(visit: Callable[..., Page], server: Up) -> None:
     ask(server, 8)
-    page = visit(path)
+    page = visit("/p/default/review")
     shown = [text.split()[1] for text in page.locator(".question .side:last-child .memory").all_inner_texts()]
     page.keyboard.type("ivivi")
     expect(page.locator(DONE)).to_have_count(5, timeout=15000)
@@ -103,10 +99,9 @@ def test_five_quick_presses_are_five_answers_in_order(
     assert resolutions(server) == [[text, one] for text, one in zip(shown, answers[:2], strict=False)]
 
 
-@pytest.mark.parametrize("path", QUEUES)
-def test_a_double_click_is_one_answer(visit: Callable[..., Page], server: Up, path: str) -> None:
+def test_a_double_click_is_one_answer(visit: Callable[..., Page], server: Up) -> None:
     ask(server, 4)
-    page = visit(path)
+    page = visit("/admin/p/default/review")
     page.get_by_role("button", name="Keep both").first.dblclick()
     expect(page.locator(DONE)).to_have_count(1, timeout=15000)
     page.wait_for_timeout(800)
@@ -161,12 +156,9 @@ def test_the_queue_goes_on_after_its_first_page(visit: Callable[..., Page], serv
     expect(page.get_by_role("link", name="Look for more")).to_be_focused()
 
 
-@pytest.mark.parametrize("path", QUEUES)
-def test_what_is_typed_for_the_editor_answers_nothing(
-    visit: Callable[..., Page], server: Up, path: str
-) -> None:
+def test_what_is_typed_for_the_editor_answers_nothing(visit: Callable[..., Page], server: Up) -> None:
     ask(server, 4)
-    page = visit(path)
+    page = visit("/p/default/review")
     page.reload(wait_until="commit")
     page.locator(".question.at").wait_for()  # marked, and perhaps not drawn yet
     page.keyboard.type("evive la vie, iuvi")
@@ -239,13 +231,10 @@ def test_undo_pressed_before_the_page_is_here_undoes_the_last_action(
 # ---- Esc -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("frame", ["", "/admin"])
-def test_escape_leaves_a_field_and_then_the_editor(
-    visit: Callable[..., Page], server: Up, frame: str
-) -> None:
+def test_escape_leaves_a_field_and_then_the_editor(visit: Callable[..., Page], server: Up) -> None:
     ask(server, 2)
     (uid,) = write(server, "It is edited, or not.")
-    page = visit(f"{frame}/p/default/review")
+    page = visit("/admin/p/default/review")
     page.keyboard.press("e")
     expect(page.locator("textarea:focus")).to_have_count(1)
     page.keyboard.press("Escape")
@@ -253,7 +242,7 @@ def test_escape_leaves_a_field_and_then_the_editor(
     expect(page.locator("details.combine[open]")).to_have_count(0)
     page.keyboard.press("i")  # a command again
     expect(page.locator(DONE)).to_have_count(1, timeout=15000)
-    go(page, f"{server.first['url']}{frame}/p/default/facts/{uid}/edit")
+    go(page, f"{server.first['url']}/admin/p/default/facts/{uid}/edit")
     page.get_by_label("Text", exact=True).focus()
     page.keyboard.press("Escape")
     expect(page.locator("textarea:focus")).to_have_count(0)
@@ -267,12 +256,11 @@ def test_escape_leaves_a_field_and_then_the_editor(
     page.wait_for_url(f"**/facts/{uid}")
 
 
-@pytest.mark.parametrize("frame", ["", "/admin"])
 def test_two_verdicts_on_one_fact_are_undone_one_after_the_other(
-    visit: Callable[..., Page], server: Up, frame: str
+    visit: Callable[..., Page], server: Up
 ) -> None:
-    (uid,) = write(server, f"Judged twice at {frame or 'web'}.")
-    page = visit(f"{frame}/p/default/facts/{uid}")
+    (uid,) = write(server, "Judged twice.")
+    page = visit(f"/p/default/facts/{uid}")
     for key, message in (("v", "Verified."), ("i", "Judged to be wrong.")):
         page.keyboard.press(key)
         expect(page.locator("#toasts").get_by_text(message)).to_be_visible()
