@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,15 +50,18 @@ def person(tmp_path: Path) -> Person:
     return Person(tmp_path)
 
 
-@pytest.fixture
-def server(person: Person) -> Iterator[Up]:
-    with person.up("one") as up:
-        yield up
-
-
-def test_the_running_server_is_found_proven_and_left_again(person: Person, server: Up) -> None:
+def test_a_server_is_found_by_its_note_its_address_and_its_data(person: Person) -> None:
+    """Look at one server from all sides: to start another takes longer than everything else."""
     if read_running(ROOT / "data"):
         pytest.skip("The server of this checkout runs: it comes first.")
+    with person.up("one") as server:
+        check_running_server(person, server)
+        check_other_data(person, server)
+        check_address_and_data(person, server)
+
+
+def check_running_server(person: Person, server: Up) -> None:
+    """Check that the running server is found, proven, and left again, also beside another one."""
     answer = person.connect()
     place = {"url": server.first["url"], "data_dir": str(server.folder), "project": "default"}
     assert {name: answer[name] for name in place} == place
@@ -81,26 +83,27 @@ def test_the_running_server_is_found_proven_and_left_again(person: Person, serve
     assert not (person.home / ".codex").exists()
 
 
-def test_the_address_leads_to_the_data_and_the_data_to_the_address(person: Person, server: Up) -> None:
+def check_address_and_data(person: Person, server: Up) -> None:
+    """Check that the address leads to the data, and the data to the address, until the server stops."""
     url = server.first["url"]
     answer = person.connect("--url", url.replace("127.0.0.1", "localhost"))
     assert (answer["data_dir"], answer["proof"]["trouble"]) == (str(server.folder), [])
     assert person.day1("connect", "codex", "--undo")[0] == 0
     assert person.connect("--data-dir", str(server.folder))["url"] == url
-    server.stop()
+    assert server.stop() == 0
     status, _, err = person.day1("connect", "codex", "--url", url, "--data-dir", str(server.folder))
     assert status == 1
     assert f"It is written, but does not work: unreachable: The server at {url} does not answer" in err
 
 
-def test_a_server_with_other_data_is_told(person: Person, server: Up) -> None:
-    other = prepared(person.folder / "two")
-    with person.up("two"):
-        pass
+def check_other_data(person: Person, server: Up) -> None:
+    """Check that a key of the data of the second server, which was stopped, is told not to be this one's."""
+    other = person.folder / "two"
     status, _, err = person.day1("connect", "codex", "--url", server.first["url"], "--data-dir", str(other))
     assert status == 1
     assert "It is written, but does not work: unauthenticated: " in err
     assert f"The key was made in the project default in {other}" in err
+    assert person.day1("connect", "codex", "--undo")[0] == 0
 
 
 def test_a_stopped_server_leaves_no_note(person: Person) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from memory.engines.store.release import FIRST
-from tests.up_process import migrated_store
+from tests.up_process import migrated_store, provisioned
 
 ROOT = Path(__file__).parent.parent.parent
 PASSING = {"memory_nodelease", "memory_queuemessage", "django_migrations", "sqlite_sequence"}
@@ -156,12 +156,12 @@ def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_target_that_is_a_store_of_its_own_is_left_alone(filled: Path, tmp_path: Path) -> None:
-    fill(tmp_path, facts=1)
-    before = contents(tmp_path / "day1.sqlite3")
-    status, _, trouble = move(filled, "--to", url(tmp_path / "day1.sqlite3"))
+    target = provisioned(tmp_path / "other") / "day1.sqlite3"
+    before = contents(target)
+    status, _, trouble = move(filled, "--to", url(target))
     assert (status, trouble.split(":")[0]) == (1, "conflict")
     assert "is a store of its own" in trouble
-    assert contents(tmp_path / "day1.sqlite3") == before
+    assert contents(target) == before
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 
 from memory.engines.store.release import FIRST, LAST_COMMIT
 from tests.databases import only_on_sqlite
-from tests.up_process import ROOT, Up, environment, provisioned
+from tests.up_process import ROOT, Up, environment, migrated_store, provisioned
 
 pytestmark = [pytest.mark.slow, only_on_sqlite]
 LATER = "sessions.0001_initial"  # stands for a migration that the release before did not have
@@ -39,8 +39,14 @@ def make(folder: Path, *words: str) -> str:
     return str(json.loads(made.stdout)["id"])
 
 
-def texts(folder: Path) -> list[str]:
-    return [fact["fact_text"] for fact in listed(folder, "facts", "list")]
+def list_migrations(store: Path) -> list[tuple[str, str]]:
+    with closing(sqlite3.connect(store)) as connection:
+        return connection.execute("SELECT app, name FROM django_migrations ORDER BY app, name").fetchall()
+
+
+def is_migrated(folder: Path) -> bool:
+    """Tell whether a store has all migrations on record, without the seconds of `migrate --check`."""
+    return list_migrations(folder / "day1.sqlite3") == list_migrations(migrated_store())
 
 
 @pytest.fixture
@@ -95,11 +101,10 @@ def check_copy(old_store: Path, output: str) -> None:
 
 
 def check_kept(old_store: Path) -> None:
-    """Check that what was written before is read and found."""
-    assert texts(old_store) == [TEXT]
+    """Check that what was written before is found and read."""
     (found,) = listed(old_store, "search", "releases")
     assert found["fact"]["fact_text"] == TEXT
-    assert run(old_store, "migrate", "--check").returncode == 0
+    assert is_migrated(old_store)
 
 
 def test_a_current_store_is_not_copied(tmp_path: Path) -> None:
@@ -120,18 +125,20 @@ def test_a_store_with_all_that_was_replaced_goes_on_as_it_is(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "lacking",
+    ("lacking", "commands"),
     [
-        "app = 'memory' AND name >= '0040'",
-        f"app = 'analytics' OR name = '{FIRST}'",
+        ("app = 'memory' AND name >= '0040'", (["up", "--port", "0"], ["migrate"], ["day1", "facts"])),
+        (f"app = 'analytics' OR name = '{FIRST}'", (["day1", "facts"],)),
     ],
 )
-def test_a_store_with_a_part_of_it_is_refused_and_left_alone(tmp_path: Path, lacking: str) -> None:
+def test_a_store_with_a_part_of_it_is_refused_and_left_alone(
+    tmp_path: Path, lacking: str, commands: tuple[list[str], ...]
+) -> None:
     """An earlier commit completes it: this code has no migration that could."""
     folder = provisioned(tmp_path / "data")
     execute(folder, f"DELETE FROM django_migrations WHERE {lacking}")
     before = (folder / "day1.sqlite3").read_bytes()
-    for words in (["up", "--port", "0"], ["migrate"], ["day1", "facts"]):
+    for words in commands:
         refused = run(folder, *words)
         assert (refused.returncode, refused.stdout) == (1, ""), words
         sentence = f"start it once with the commit {LAST_COMMIT}, then with this one."
@@ -166,4 +173,4 @@ def kill_at(folder: Path, migration: str) -> int:
 def test_a_first_start_that_was_killed_is_made_again(tmp_path: Path) -> None:
     assert kill_at(tmp_path, "admin.0001_initial") == 9
     assert run(tmp_path, "migrate").returncode == 0
-    assert run(tmp_path, "migrate", "--check").returncode == 0
+    assert is_migrated(tmp_path)
