@@ -5,6 +5,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -30,9 +31,20 @@ def files() -> Iterator[Path]:
         yield from (file for file in sorted((ROOT / app).rglob("*.py")) if "migrations" not in file.parts)
 
 
-def bound_names(tree: ast.Module) -> Iterator[str]:
+@cache
+def parse(file: Path) -> ast.Module:
+    return ast.parse(file.read_text())
+
+
+@cache
+def walk(file: Path) -> tuple[ast.AST, ...]:
+    """Return all nodes of a file, which many look through."""
+    return tuple(ast.walk(parse(file)))
+
+
+def bound_names(file: Path) -> Iterator[str]:
     """Yield each name where it is given: a definition, a variable, a parameter, an attribute of self."""
-    for node in ast.walk(tree):
+    for node in walk(file):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name
         elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
@@ -55,11 +67,11 @@ def is_banned(name: str) -> bool:
 
 
 def banned(file: Path) -> int:
-    return sum(map(is_banned, bound_names(ast.parse(file.read_text()))))
+    return sum(map(is_banned, bound_names(file)))
 
 
 def odd_constants(file: Path) -> list[str]:
-    found = (name for name in constants(ast.parse(file.read_text())) if CONSTANT.fullmatch(name))
+    found = (name for name in constants(parse(file)) if CONSTANT.fullmatch(name))
     return sorted(name for name in found if name != TYPE_VARIABLE)
 
 
@@ -72,7 +84,7 @@ def one_word_percent(app: str) -> float:
     """Return the share of functions whose name is one word, special methods aside."""
     counts: Counter[bool] = Counter()
     for file in (file for file in files() if file.relative_to(ROOT).parts[0] == app):
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in walk(file):
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or is_declared(node):
                 continue
             if not node.name.startswith("__"):

@@ -4,7 +4,6 @@ import ast
 import json
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from statistics import median
 
@@ -59,11 +58,6 @@ MAY_IMPORT = {
 }
 
 
-@cache
-def tree(file: Path) -> ast.Module:
-    return ast.parse(file.read_text())
-
-
 def name(file: Path) -> str:
     return str(file.relative_to(ROOT))
 
@@ -74,7 +68,7 @@ def outside() -> list[Path]:
 
 
 def imported(file: Path) -> Iterator[str]:
-    for node in ast.walk(tree(file)):
+    for node in naming.walk(file):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -84,7 +78,7 @@ def imported(file: Path) -> Iterator[str]:
 def texts(file: Path) -> Iterator[str]:
     """Yield the string constants of a file, without docstrings, which may explain."""
     explained = set()
-    for node in ast.walk(tree(file)):
+    for node in naming.walk(file):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0] if node.body else None
             if isinstance(first, ast.Expr):
@@ -96,7 +90,7 @@ def texts(file: Path) -> Iterator[str]:
 def functions() -> list[tuple[int, str]]:
     found = []
     for file in FILES:
-        for node in ast.walk(tree(file)):
+        for node in naming.walk(file):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 found.append(((node.end_lineno or 0) - node.lineno + 1, f"{name(file)}: {node.name}"))
     return sorted(found)
@@ -123,8 +117,8 @@ def test_only_the_backend_speaks_its_language() -> None:
 def test_no_address_comes_from_a_caller() -> None:
     """What a member or a key sends is never connected to: model servers have the addresses of settings."""
     assert {name(file) for file in FILES if WAYS_OUT & set(imported(file))} == GO_OUT
-    calls = [node for file in FILES for node in ast.walk(tree(file)) if isinstance(node, ast.Call)]
-    made = [call for call in calls if ast.unparse(call.func) in MODEL_SERVERS]
+    calls = [node for file in FILES for node in naming.walk(file) if isinstance(node, ast.Call)]
+    made = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id in MODEL_SERVERS]
     named = [{word.arg: word.value for word in call.keywords} for call in made]
     addresses = [
         ast.unparse(words.get("base_url") or call.args[0]) for call, words in zip(made, named, strict=True)
@@ -187,7 +181,7 @@ MANAGER_WRITES = {"create", "delete", "update"}
 
 def writes(file: Path) -> bool:
     """Return whether a file opens a transaction or a commit, or writes through a model or its manager."""
-    nodes = list(ast.walk(tree(file)))
+    nodes = list(naming.walk(file))
     named = {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
     calls = [node.func for node in nodes if isinstance(node, ast.Call)]
     methods = [call for call in calls if isinstance(call, ast.Attribute)]
@@ -232,7 +226,7 @@ MAX_FACT_FIELDS = 7  # a rule may speak of some of them
 
 def declared_names(file: Path) -> Iterator[str]:
     """Yield texts and names of attributes: what a list or class of fields is made of."""
-    for node in ast.walk(tree(file)):
+    for node in naming.walk(file):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
@@ -296,7 +290,7 @@ def is_private(word: str) -> bool:
 
 def own_names(file: Path) -> Iterator[str]:
     """Yield the names that a file defines: functions, classes, variables, attributes."""
-    for node in ast.walk(tree(file)):
+    for node in naming.walk(file):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -306,12 +300,13 @@ def own_names(file: Path) -> Iterator[str]:
 
 
 def is_own(node: ast.Attribute) -> bool:
-    return ast.unparse(node.value) in ("self", "cls", "super()")
+    owner = node.value.func if isinstance(node.value, ast.Call) else node.value
+    return isinstance(owner, ast.Name) and owner.id in ("self", "cls", "super")
 
 
 def reaches(file: Path) -> Iterator[str]:
     """Yield the private names that a file uses of another module, or of anything but self."""
-    for node in ast.walk(tree(file)):
+    for node in naming.walk(file):
         if isinstance(node, ast.ImportFrom):
             yield from (alias.name for alias in node.names if is_private(alias.name))
         elif isinstance(node, ast.Attribute) and is_private(node.attr) and not is_own(node):
