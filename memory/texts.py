@@ -85,10 +85,11 @@ def clean_value(value: Any) -> Any:
 
 def summarise_session(first: str, last: str) -> str:
     """Return the first prompt and the last answer of a session as its summary, without what is empty."""
-    parts = zip(OWN_SUMMARY, (_shorten_line(first), _shorten_line(last)), strict=True)
+    parts = zip(OWN_SUMMARY, (cut_line(text, MAX_OWN_SUMMARY) for text in (first, last)), strict=True)
     return " ".join(name + text for name, text in parts if text)
 
 
-def _shorten_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= MAX_OWN_SUMMARY else line[: MAX_OWN_SUMMARY - 1] + "…"
+def cut_line(text: str, max_length: int) -> str:
+    """Return a text as one line of at most ``max_length`` characters, with a mark where it was cut."""
+    line = " ".join(text[: 4 * max_length].split())
+    return line if len(line) <= max_length else line[: max_length - 1] + "…"

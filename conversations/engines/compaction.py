@@ -26,6 +26,7 @@ from memory.engines.support.batches import batched
 from memory.engines.versions.lookup import MAIN, find_branch, open_lineage
 from memory.exceptions import Invalid, TooLarge
 from memory.ranking import count_tokens
+from memory.texts import cut_line
 
 MAX_MESSAGES = 20_000
 KEEP, MAX_KEEP = 50, 1_000  # messages at the end that stay word for word
@@ -213,12 +214,7 @@ def _list_turns(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def describe_turn(prompt: str, answer: str) -> str:
-    return f"- {cut_line(prompt)}" + (f" → {cut_line(answer)}" if answer else "")
-
-
-def cut_line(text: str) -> str:
-    line = " ".join(text[: 4 * MAX_LINE].split())
-    return line if len(line) <= MAX_LINE else line[: MAX_LINE - 1] + "…"
+    return f"- {cut_line(prompt, MAX_LINE)}" + (f" → {cut_line(answer, MAX_LINE)}" if answer else "")
 
 
 # ---- erasure ---------------------------------------------------------------------------------------

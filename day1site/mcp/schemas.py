@@ -18,6 +18,7 @@ from memory.engines.fields.capture import OBSERVATION, RELATION, SESSION
 from memory.engines.fields.facts import FACT
 from memory.engines.graph.engine import Graph
 from memory.models import Fact
+from memory.texts import cut_line
 
 INDEX_TOKENS = 1500
 ANSWER_TOKENS = 6500  # of an answer, as `cost` estimates: under 8,000 also where it is random letters
@@ -238,8 +239,7 @@ def one_line(text: str) -> str:
 
 def short(text: str, max_length: int = MAX_TEXT_LENGTH) -> str:
     """Return a text as one line, with a mark where it was cut."""
-    found = one_line(text)
-    return found if len(found) <= max_length else found[: max_length - 1] + "…"
+    return cut_line(text, max_length)
 
 
 def names(rows: Iterable[dict[str, Any]], maximum: int = 3) -> str:

@@ -254,12 +254,6 @@ def equal(value: Any, other: Any) -> bool:
     return bool(value == other)
 
 
-@register.filter(name="any")
-def any_true(values: Any) -> bool:
-    """Return whether any of the values is true."""
-    return any(values)
-
-
 @register.filter
 def inline_code(text: Any) -> SafeString:
     """Return a text, escaped, with what stands in backticks as code."""

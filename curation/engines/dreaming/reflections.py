@@ -13,6 +13,7 @@ from curation.engines.dreaming.source import Cluster
 from memory.engines.fields.facts import ESSENCE_LENGTH
 from memory.models import Branch, Fact, FactLink
 from memory.models.hashes import content_hash
+from memory.texts import cut_line
 
 MAX_EXCERPTS = 8
 MAX_EXCERPT = 160  # characters
@@ -87,11 +88,6 @@ def describe_members(essence: str, members: Sequence[Fact]) -> str:
     """Return the text of a reflection: its line, and excerpts of the members as evidence."""
     lines = dict.fromkeys(cut_line(fact.fact_text, MAX_EXCERPT) for fact in members[:MAX_EXCERPTS])
     return "\n".join([essence, *(f"- {line}" for line in lines if line != essence)])
-
-
-def cut_line(text: str, length: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
 
 
 def choose_category(members: Sequence[Fact]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conversations.engines.consolidation.extraction import ModelCosts
-from curation.engines.dreaming.reflections import MAX_EXCERPT, Reflection, cut_line, replace_essence
+from curation.engines.dreaming.reflections import MAX_EXCERPT, Reflection, replace_essence
 from memory.conf import conf
 from memory.engines.fields.facts import ESSENCE_LENGTH
 from memory.engines.support.similarity import extract_numbers
@@ -14,6 +14,7 @@ from memory.providers.chat import iterate_objects
 from memory.providers.openai_server import find_configured
 from memory.providers.prompts import build_prompt
 from memory.redaction import redact_all
+from memory.texts import cut_line
 
 FOLDER = Path(__file__).parents[2] / "prompts"
 PROMPT = "reflect-1"

@@ -28,7 +28,7 @@ from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.blanking import load_versions
 from memory.exceptions import Invalid, NotFound, TooLarge
 from memory.models import BranchedModel, Erasure, Fact, FactLink, Project
-from memory.texts import measure_text
+from memory.texts import cut_line, measure_text
 
 MAX_MEMORIES = 50_000  # of one erasure
 FILTERS = make_filter_checks(ERASURE_FILTERS)
@@ -200,9 +200,7 @@ def list_examples(project_id: UUID, found: Targets) -> Iterator[Example]:
 
 def describe_row(row: BranchedModel, why: str = "") -> Example:
     text = getattr(row, row.TEXT) if row.TEXT else str(row)
-    line = " ".join(text[: 4 * MAX_LINE_LENGTH].split())
-    cut = line if len(line) <= MAX_LINE_LENGTH else line[: MAX_LINE_LENGTH - 1] + "…"
-    return Example(scopes.kind_name(type(row)), row.uid, cut, why)
+    return Example(scopes.kind_name(type(row)), row.uid, cut_line(text, MAX_LINE_LENGTH), why)
 
 
 # ---- what stays ------------------------------------------------------------------------------------

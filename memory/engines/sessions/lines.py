@@ -15,7 +15,7 @@ from memory.engines.facts.short_ids import SHORT_ID, shorten_id
 from memory.engines.sessions.manager import Utterance
 from memory.engines.sessions.utterances import LEARNED
 from memory.models import Fact, FactAssessment
-from memory.texts import BRIEFING_TAG, LATER, WAS, count_dense
+from memory.texts import BRIEFING_TAG, LATER, WAS, count_dense, cut_line
 
 MAX_LINE = 300  # characters of a line
 MAX_REPAIR_LENGTH = 800  # characters of a repair that is shown whole
@@ -158,5 +158,4 @@ def show_change(older: str, newer: str, names: tuple[str, str] = ("", "")) -> st
 def fenced_line(text: str, max_length: int = MAX_LINE) -> str:
     """Return the text as one line, at most ``max_length`` characters, that cannot close its fence."""
     # The bracket is replaced, not removed: removal could join the surrounding text into a tag.
-    line = " ".join(TAG.sub("‹", text).split())
-    return line if len(line) <= max_length else line[: max_length - 1] + "…"
+    return cut_line(TAG.sub("‹", text), max_length)
