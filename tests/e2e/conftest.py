@@ -6,10 +6,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext
 
-from tests.browser import LISTEN, View, listen, open_chromium
-from tests.up_process import Up, with_demo
+from tests.browser import LISTEN, View, listen, open_chromium, sign_in
+from tests.up_process import Up, provisioned, with_demo
 
 PASSWORD = "correct horse battery"
+CURATOR = f"""
+from django.contrib.auth import get_user_model
+get_user_model().objects.create_user("cora", password="{PASSWORD}", is_staff=True)
+"""
 
 
 @pytest.fixture(scope="session")
@@ -19,6 +23,25 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     with Up(with_demo(folder), "--no-worker", "--admin-password", PASSWORD) as up:
         up.add_demo()
         yield up
+
+
+@pytest.fixture(scope="session")
+def curators_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    """Start a server with the user cora, whose project each module makes anew, see ``key_scene``."""
+    folder = tmp_path_factory.mktemp("quick") / "data"
+    with Up(provisioned(folder), "--no-worker", DAY1_EMBEDDER="off") as up:
+        up.run_python(CURATOR)
+        yield up
+
+
+@pytest.fixture(scope="package")
+def curators_cookies(browser: Browser, curators_server: Up) -> Any:
+    context = browser.new_context()
+    page = context.new_page()
+    sign_in(page, curators_server.first["url"], "cora", PASSWORD)
+    state = context.storage_state()
+    context.close()
+    return state
 
 
 @pytest.fixture(scope="package")  # no longer: its event loop would be in the way of other tests

@@ -1,4 +1,4 @@
-"""A server with questions and proposals, and pages of it with the network of a far server."""
+"""A project with questions and proposals, and pages of it with the network of a far server."""
 
 import json
 import time
@@ -8,16 +8,20 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
-from tests.browser import LISTEN, View, check_clean, intercept_from_start, listen, settle, sign_in
-from tests.up_process import Up, provisioned
+from tests.browser import LISTEN, View, check_clean, intercept_from_start, listen, settle
+from tests.up_process import Up
 
-PASSWORD = "correct horse battery"
 LATENCY_SECONDS = 0.15
-START = f"""
+# An empty project of a module's own in the place of the one before, on a server that is started once.
+START = """
 from django.contrib.auth import get_user_model
+from memory.engines.branches.manager import create_main
 from memory.models import Membership, Project
-project = Project.objects.get(slug="default")
-user = get_user_model().objects.create_user("cora", password="{PASSWORD}", is_staff=True)
+user = get_user_model().objects.get(username="cora")
+Membership.objects.filter(user=user).delete()
+Project.objects.filter(slug="default").update(slug=f"before-{Project.objects.count()}")
+project = Project.objects.create(name="Default", slug="default")
+create_main(project)
 Membership.objects.create(user=user, project=project, role="curator")
 """
 LOADED = """
@@ -34,11 +38,9 @@ facts = FactEngine()
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    folder = tmp_path_factory.mktemp("quick") / "data"
-    with Up(provisioned(folder), "--no-worker", DAY1_EMBEDDER="off") as up:
-        up.run_python(START)
-        yield up
+def server(curators_server: Up) -> Up:
+    curators_server.run_python(START)
+    return curators_server
 
 
 def ask(server: Up, count: int) -> None:
@@ -71,31 +73,24 @@ def resolutions(server: Up) -> list[list[str]]:
     """Return the answers in the order of their commits: text of the newer fact, and decision."""
     code = f"""{LOADED}
 import json
-for item in ReviewItem.objects.filter(status="resolved").order_by("seq"):
+for item in ReviewItem.objects.filter(project=project, status="resolved").order_by("seq"):
     text = Fact.objects.all_versions().filter(uid=item.fact_id)[0].fact_text
     print(json.dumps([text.split()[1], item.resolution]))
 """
     return [json.loads(line) for line in server.run_python(code).splitlines()]
 
 
-@pytest.fixture(scope="module")
-def cookies(browser: Browser, server: Up) -> Any:
-    context = browser.new_context()
-    page = context.new_page()
-    sign_in(page, server.first["url"], "cora", PASSWORD)
-    state = context.storage_state()
-    context.close()
-    return state
-
-
 @pytest.fixture
-def visit(browser: Browser, server: Up, cookies: Any) -> Iterator[Callable[..., Page]]:
+def visit(browser: Browser, server: Up, curators_cookies: Any) -> Iterator[Callable[..., Page]]:
     """Open pages over a slow network; fail when the browser reported an error."""
     views: list[tuple[View, bool]] = []
 
     def visit(path: str, refused: bool = False, **options: Any) -> Page:
         context = browser.new_context(
-            viewport={"width": 1280, "height": 900}, storage_state=cookies, reduced_motion="reduce", **options
+            viewport={"width": 1280, "height": 900},
+            storage_state=curators_cookies,
+            reduced_motion="reduce",
+            **options,
         )
         context.add_init_script(LISTEN)
         intercept_from_start(context)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.key_scene import LOADED, cookies, go, server, visit
+from tests.browser import settle
+from tests.e2e.key_scene import LOADED, go, server, visit
 from tests.e2e.test_queue_by_keys import look
 from tests.up_process import Up
 
@@ -67,6 +68,7 @@ def test_few_clicks_to_what_agents_did(visit: Callable[..., Page], server: Up) -
     clicks = Clicks(page)
     clicks.click("link", "Insights")
     clicks.click("link", "Past their end")
+    settle(page)  # before, no script hears what is ticked
     clicks.click("checkbox", "All on this page")
     clicks.click("button", "Archive …")
     expect(page.locator("#rows .rows > li")).to_have_count(3)

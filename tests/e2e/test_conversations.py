@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.key_scene import LOADED, cookies, go, server, visit
+from tests.e2e.key_scene import LOADED, go, server, visit
 from tests.e2e.test_queue_by_keys import look
 from tests.up_process import Up
 

@@ -10,7 +10,6 @@ from playwright.sync_api import Page
 from tests.e2e.key_scene import (
     QUEUES,
     ask,
-    cookies,
     go,
     resolutions,
     server,

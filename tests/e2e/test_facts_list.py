@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.key_scene import LOADED, cookies, late, server, settle, states, visit, write
+from tests.e2e.key_scene import LOADED, late, server, settle, states, visit, write
 from tests.up_process import Up
 
 pytestmark = pytest.mark.browser

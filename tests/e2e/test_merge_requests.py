@@ -17,8 +17,8 @@ from tests.browser import (
     settle,
     sign_in,
 )
-from tests.e2e.key_scene import LOADED, late
-from tests.up_process import Up, provisioned
+from tests.e2e.key_scene import LOADED, START, late
+from tests.up_process import Up
 
 pytestmark = pytest.mark.browser
 PASSWORD = "correct horse battery"
@@ -40,11 +40,9 @@ DECIDED = ".question[data-answered]"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    folder = tmp_path_factory.mktemp("merges") / "data"
-    with Up(provisioned(folder), "--no-worker", DAY1_EMBEDDER="off") as up:
-        up.run_python(PEOPLE)
-        yield up
+def server(curators_server: Up) -> Up:
+    curators_server.run_python(START + PEOPLE)
+    return curators_server
 
 
 @pytest.fixture(scope="module")

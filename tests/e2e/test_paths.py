@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser import settle
-from tests.e2e.key_scene import LOADED, cookies, go, server, visit
+from tests.e2e.key_scene import LOADED, go, server, visit
 from tests.e2e.test_analytics import Clicks
 from tests.e2e.test_queue_by_keys import look
 from tests.up_process import Up

@@ -10,7 +10,6 @@ from playwright.sync_api import Page, expect
 from tests.e2e.key_scene import (
     DONE,
     WAITING,
-    cookies,
     go,
     server,
     settle,

@@ -14,7 +14,6 @@ from tests.e2e.key_scene import (
     DONE,
     LOADED,
     WAITING,
-    cookies,
     go,
     resolutions,
     server,

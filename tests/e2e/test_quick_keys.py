@@ -12,7 +12,6 @@ from tests.e2e.key_scene import (
     LOADED,
     WAITING,
     ask,
-    cookies,
     go,
     late,
     resolutions,

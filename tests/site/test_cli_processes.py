@@ -133,12 +133,12 @@ def test_manage_py_starts_no_django_for_it(env: dict[str, str], tmp_path: Path) 
 
 @pytest.mark.slow
 def test_the_commands_of_manage_py_by_day1(day1: Run, env: dict[str, str]) -> None:
-    for words in (["up", "--help"], ["test", "--version"]):
-        whole = [sys.executable, str(ROOT / "manage.py"), "day1", *words]
-        done = subprocess.run(whole, env=env, capture_output=True, timeout=60)
-        said = day1(*words)
-        assert (done.returncode, said[0]) == (0, 0), said
-        assert re.search(r"--no-worker|pytest \d", done.stdout.decode() + said[1])
+    whole = [sys.executable, str(ROOT / "manage.py"), "day1", "up", "--help"]
+    done = subprocess.run(whole, env=env, capture_output=True, timeout=60)
+    assert (done.returncode, b"--no-worker" in done.stdout) == (0, True)
+    for words, text in ((("up", "--help"), "--no-worker"), (("test", "--version"), "pytest ")):
+        status, out, _ = day1(*words)
+        assert (status, text in out) == (0, True), words
 
 
 def test_a_removal_has_what_it_needs(day1: Run, first: str) -> None:

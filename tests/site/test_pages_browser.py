@@ -110,9 +110,10 @@ def test_the_api_can_be_browsed_and_tried(look: Any, server: Up, width: int, sch
     view = look("docs", width, scheme)
     page = view.page
     page.wait_for_selector(".opblock", timeout=20_000)
-    operations, names = read_through(page)
-    assert len(operations) >= 30
-    assert sorted(names) == sorted(name for name, _, _ in router.registry)
+    if scheme == "light":  # the list is the same in the other
+        operations, names = read_through(page)
+        assert len(operations) >= 30
+        assert sorted(names) == sorted(name for name, _, _ in router.registry)
     dark = page.evaluate("getComputedStyle(document.querySelector('.opblock-tag')).color")
     assert page.evaluate("document.documentElement.className") == ("dark-mode" if scheme == "dark" else "")
     assert (dark == "rgb(59, 65, 81)") == (scheme == "light")
