@@ -27,7 +27,7 @@ from conversations.views.transfer import (
 from memory.views.frames import WEB, Page, build_patterns
 from memory.views.home import add_home_lead
 from memory.views.navigation import Section, add_section
-from memory.views.sessions import add_session_panel
+from memory.views.sessions import add_session_lead
 
 PAGES: list[Page] = [
     ("consolidation", Consolidations, "consolidations"),
@@ -53,7 +53,7 @@ PAGES: list[Page] = [
     ("replays/<uuid:replay_id>", ReplayPage, "replay"),
 ]
 add_conversation_panel("conversation/compaction.html", load_compaction)
-add_session_panel("session_told.html", load_told)
+add_session_lead("session_told.html", load_told)
 add_home_lead("home_learned.html", load_learned)
 add_home_lead("home_told.html", load_told_lately)
 urlpatterns = build_patterns(PAGES, WEB)

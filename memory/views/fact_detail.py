@@ -1,6 +1,7 @@
 """A fact's page: content, verdict, evidence, similar facts and history."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -14,16 +15,19 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.evidence import EvidenceEngine, get_fact_commit
 from memory.engines.facts.field_diff import display_changes
 from memory.engines.search.engine import Explanation, SearchEngine
+from memory.engines.sessions.manager import list_named
 from memory.engines.store.health import read_past_damage
 from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.exceptions import Day1Error, NotFound
-from memory.models import Fact
+from memory.models import Fact, RecallLog
 from memory.views.base import ProjectPage, base_context
 from memory.views.fact_panels import load_panels
 from memory.views.search import split_signals
 from memory.views.view_context import ViewContext
 
 VERSIONS = 10
+SHOWN_RECALLS = 8  # sessions that were told, and as many searches
+TELLING = "hook"  # the surface of what agents are told at their start and with a prompt
 PREVIEW_FRAME = "fact/preview.html"  # the frame of a fact's page that a script shows beside a list
 TIMED = ("expired", "outdated")  # the states that no badge of its own tells
 
@@ -61,10 +65,26 @@ def fact_context(reader: ViewContext, fact: Fact, cursor: str) -> dict[str, Any]
         "states": states,
         "tokens": ranking.token_cost(fact.essence),
         "evidence": evidence,
+        **describe_recalls(reader, evidence.recalls),
         "similar": similar,
         "panels": load_panels(reader, fact),
     }
     return {**context, **read_history(reader, fact.uid, cursor)}
+
+
+def describe_recalls(reader: ViewContext, logs: Sequence[RecallLog]) -> dict[str, Any]:
+    """Return to which sessions a fact was told, each with how often and when last, and the searches that
+    found it; the newest first.
+    """
+    by_session: dict[str, list[RecallLog]] = {}
+    for log in logs:
+        if log.surface == TELLING:
+            by_session.setdefault(log.session_id, []).append(log)
+    sessions = list_named(reader.actor, by_session)
+    shown = [(sessions[key], own) for key, own in by_session.items() if key in sessions]
+    rows = [{"session": session, "count": len(own), "last": own[0]} for session, own in shown]
+    found = [log for log in logs if log.surface != TELLING]
+    return {"told": rows[:SHOWN_RECALLS], "told_sessions": len(rows), "found": found[:SHOWN_RECALLS]}
 
 
 def read_version(reader: ViewContext, fact_id: UUID, number: int | None) -> Fact | None:

@@ -15,12 +15,19 @@ from memory.views.labels import FIELDS, RUN_WORDS
 from memory.views.list_page import ListPage
 from memory.views.view_context import ViewContext
 
+Panel = tuple[str, Callable[[ViewContext, Session], Any]]
 # Templates of apps to the right, and what each shows of a session as ``panel``.
-PANELS: list[tuple[str, Callable[[ViewContext, Session], Any]]] = []
+LEADS: list[Panel] = []
+PANELS: list[Panel] = []
+
+
+def add_session_lead(template: str, load: Callable[[ViewContext, Session], Any]) -> None:
+    """Show a panel with which the page of a session opens."""
+    LEADS.append((template, load))
 
 
 def add_session_panel(template: str, load: Callable[[ViewContext, Session], Any]) -> None:
-    """Show a panel on the page of a session."""
+    """Show a panel of what a session did."""
     PANELS.append((template, load))
 
 
@@ -76,7 +83,9 @@ class SessionPage(ProjectPage):
             **self.paging(),
         )
         set_titles([session])
-        panels = [(template, load(self.reader, session)) for template, load in PANELS]
+        leads, panels = (
+            [(template, load(self.reader, session)) for template, load in each] for each in (LEADS, PANELS)
+        )
         return super().get_context_data(
-            title=session.title, session=session, page=learned, panels=panels, **kwargs
+            title=session.title, session=session, page=learned, leads=leads, panels=panels, **kwargs
         )

@@ -180,3 +180,21 @@ def test_a_viewer_and_an_old_page_change_nothing(actor: Actor, curator: Client, 
     answer(curator, "", answer=f"outdated:{fact.uid}:1")
     now = FactEngine().get_fact(fact_id=fact.uid, actor=actor)
     assert (now.version, now.valid_until, now.verification_status) == (2, None, "unverified")
+
+
+def test_a_fact_says_to_which_sessions_it_was_told(api: Api, project: Project, curator: Client) -> None:
+    uid = api.post("/facts", {"fact_text": "The settlement webhook retries five times."}).json()["id"]
+    path = f"/p/test/facts/{uid}"
+    assert "No session was told it, and no search has found it yet." in read_card(curator, "recalls", path)
+    play(api, "SessionStart", "s1", source="startup")
+    asked = "Why does the settlement webhook stop?"
+    play(api, "UserPromptSubmit", "s2", prompt=asked, prompt_id="p1")
+    api.get("/facts/search?query=webhook")
+    buffer.flush()
+    card = read_card(curator, "recalls", path)
+    assert card.startswith(f"Told and found 3 × Told to 2 sessions: {asked} claude-code")
+    assert "s1 claude-code At its start" in card
+    assert card.index("At its start") < card.index("Found by searches: webhook")
+    Session.objects.filter(key="s2").update(hidden=True)
+    card = read_card(curator, "recalls", path)
+    assert ("Told to 1 session: s1 claude-code" in card, asked in card) == (True, False)

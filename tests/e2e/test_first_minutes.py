@@ -167,10 +167,10 @@ def test_the_start_page_shows_what_happens_after_the_first_event(server: Up, vie
     page.wait_for_timeout(SETTLED_MS)
     post(server, server.first["key"], "/api/v1/facts", {"fact_text": "The first one."})
     expect(state_of(page)).to_have_attribute("data-state", "event", timeout=ALMOST_AT_ONCE_MS)
-    expect(content.locator("#newest")).to_contain_text("The first one.", timeout=SOON_MS)
+    expect(content.locator("section:has(#learned)")).to_contain_text("The first one.", timeout=SOON_MS)
     expect(content.locator("#connect")).to_have_count(0)
     post(server, server.first["key"], "/api/v1/facts", {"fact_text": "Another one."})
-    expect(content.locator("#newest")).to_contain_text("Another one.", timeout=SOON_MS)
+    expect(content.locator("section:has(#learned)")).to_contain_text("Another one.", timeout=SOON_MS)
     expect(state_of(page)).to_contain_text("Connected.")
     check_clean(view, server.first["url"])
 

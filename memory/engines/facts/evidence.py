@@ -16,7 +16,7 @@ from memory.models import Branch, Commit, Confirmation, Fact, FactAssessment, Fa
 from memory.models.vectors import vector_slot
 
 VERDICTS = 20
-RECALLS = 10
+RECALLS = 100  # that are counted by session; the newest are shown
 LINKS = 50
 SIMILAR = 5
 

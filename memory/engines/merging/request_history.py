@@ -10,6 +10,7 @@ from django.db.models import Max, Q
 
 from memory.actors import Actor
 from memory.db.transactions import retry_methods
+from memory.engines.branches.commit_titles import load_titles
 from memory.engines.branches.reverted_requests import list_turns
 from memory.engines.facts.links import describe_memories
 from memory.engines.merging.plan import MergePoints, PlanItem
@@ -79,7 +80,7 @@ class RequestHistoryEngine:
     def list_commits(
         self, *, request_id: UUID | int, actor: Actor, limit: int = 50, cursor: str = ""
     ) -> Page[Commit]:
-        """List the commits that a request brings, or brought, the newest first.
+        """List the commits that a request brings, or brought, with their titles, the newest first.
 
         Needs the scope read on the source. Raises NotFound, Invalid.
         """
@@ -88,7 +89,9 @@ class RequestHistoryEngine:
         ranges = find_points(request).list_ranges()
         conditions = [Q(branch=branch, seq__gt=after, seq__lte=until) for branch, after, until in ranges]
         rows = Commit.objects.filter(Q(*conditions, _connector=Q.OR)) if conditions else Commit.objects.none()
-        return paginate(rows.select_related("branch"), key="-id", limit=limit, cursor=cursor)
+        page = paginate(rows.select_related("branch"), key="-id", limit=limit, cursor=cursor)
+        load_titles(page.results)
+        return page
 
     def load_owner_texts(
         self, *, request_id: UUID | int, items: Sequence[PlanItem], actor: Actor

@@ -268,7 +268,7 @@ def test_a_fact_with_all_that_stands_beside_it(viewer: Client, actor: Actor) -> 
     assert '<dt>Category</dt> <dd dir="auto"> <del>general</del>' in page
     assert "depends on" in page
     assert "The clock is UTC." in page
-    assert 'Who recalled it <span class="more quiet">1 ×</span>' in page
+    assert 'Told and found <span class="more quiet">1 ×</span>' in page
     assert 'href="/p/test/search?q=tokens"' in page
     page = text(viewer.get(f"/p/test/facts/{old.uid}"))
     assert "Replaced by" in page

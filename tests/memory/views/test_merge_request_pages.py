@@ -168,7 +168,7 @@ def test_the_page_shows_gates_conversation_changes_and_commits(viewer: Client, a
     assert 'name="choice"' not in changes  # a viewer decides nothing
     listed = text(viewer.get(f"{PAGE}?tab=changes&class=applied&type=fact"))
     assert ("Builds run at night." in listed, "an hour" in listed) == (True, False)
-    assert "wrote a fact" in text(viewer.get(f"{PAGE}?tab=commits"))
+    assert 'dir="auto">Added 1 fact</a>' in text(viewer.get(f"{PAGE}?tab=commits"))
 
 
 def test_a_gate_leads_to_the_facts_that_fail_it(viewer: Client, actor: Actor) -> None:
