@@ -57,6 +57,7 @@ NOT_A_PAGE = {
     **dict.fromkeys(("save-question", "admin:save-question", "fact-judge", "admin:fact-judge"), FORM),
     **dict.fromkeys(("save-view", "admin:save-view", "change-view", "admin:change-view"), FORM),
     "join": OPENED,
+    "login-link": OPENED,
     **dict.fromkeys(("quarantine", "admin:quarantine"), OPENED),
     **dict.fromkeys(("consolidation", "admin:consolidation", "replay", "admin:replay"), OPENED),
     **dict.fromkeys(("replay-batch", "admin:replay-batch"), OPENED),

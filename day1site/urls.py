@@ -7,6 +7,7 @@ from django.views.i18n import set_language
 
 from day1site import account_views, api_router
 from day1site.join import Join
+from day1site.login_link import LoginLinkPage
 
 admin.autodiscover()
 
@@ -22,6 +23,7 @@ urlpatterns = [
     path("p/<slug:slug>/", include("curation.urls")),
     path("p/<slug:slug>/", include("analytics.urls")),
     path("login", account_views.Login.as_view(), name="login"),
+    path("login/<str:secret>", LoginLinkPage.as_view(), name="login-link"),
     path("logout", account_views.Logout.as_view(), name="logout"),
     path("join/<str:secret>", Join.as_view(), name="join"),
     path("account", account_views.account, name="account"),

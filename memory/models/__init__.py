@@ -16,7 +16,7 @@ from memory.models.merges import MergeApproval, MergeDecision, MergeRequest, Mer
 from memory.models.nodes import Node
 from memory.models.observations import Observation
 from memory.models.policies import BranchPolicy
-from memory.models.projects import Invitation, Membership, Project
+from memory.models.projects import Invitation, LoginLink, Membership, Project
 from memory.models.questions import EvalRun, Question, RecallLog
 from memory.models.queue import QueueMessage
 from memory.models.relations import Relation

@@ -197,3 +197,15 @@ class Invitation(models.Model):
         if self.uses >= self.max_uses:
             return self.State.USED.value
         return (self.State.EXPIRED if self.expires_at <= timezone.now() else self.State.OPEN).value
+
+
+class LoginLink(models.Model):
+    """A link that logs a user in once, until a time. Only the hash of its secret is stored."""
+
+    secret_hash = FixedCharField(max_length=64, primary_key=True, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.user} until {self.expires_at:%Y-%m-%d %H:%M}"

@@ -242,6 +242,7 @@ ACTION_LABELS: dict[str, Any] = {
     "key.revoke": _("revoked a key"),
     "invitation.create": _("made an invitation"),
     "invitation.revoke": _("revoked an invitation"),
+    "login.link": _("logged in by a link"),
     "member.add": _("added a member"),
     "member.join": _("joined by an invitation"),
     "member.role": _("changed a role"),

@@ -30,7 +30,8 @@ from day1site.server.process import (
 )
 from day1site.server.provisioning import find_first_key, prepare
 from day1site.settings.paths import command_options, command_prefix, default_data_dir
-from memory.engines.access.projects import FirstStart
+from memory.engines.access.login_links import VALID_MINUTES, LoginLinkEngine
+from memory.engines.access.projects import USER, FirstStart
 from memory.engines.support.usage import UsageEngine
 from memory.exceptions import Day1Error
 from memory.quota import Usage
@@ -57,6 +58,11 @@ FIRST = """  This was the first start. User, password and key are kept in {file}
   User      {user}
   Password  {password}
   Key       {key}
+"""
+
+LINK = """  Log in once, within {minutes} minutes, in a browser on this machine:
+
+  {url}/login/{secret}
 """
 
 AGAIN = """  User, password and key of the first start are in {file}.
@@ -131,7 +137,7 @@ class Command(BaseCommand):
             write_lock_info(locks, url)
             made = self.prepare(folder, url, options["admin_password"])
             text = announcement(
-                folder, url, host, made, demo=loader.present(), full=UsageEngine().list_full()
+                folder, url, host, made, loader.present(), UsageEngine().list_full(), make_login_link()
             )
             with announced(folder):
                 worker = not options["no_worker"]
@@ -149,6 +155,14 @@ class Command(BaseCommand):
         self.stdout.flush()
 
 
+def make_login_link() -> str:
+    """Return the secret of a new login link; "" where there is no such user, or a store takes no writes."""
+    try:
+        return LoginLinkEngine().create_link(username=USER)
+    except Day1Error:
+        return ""
+
+
 def port_number(text: str) -> int:
     """Parse a port; 0 takes any free one."""
     if not re.fullmatch(r"\d{1,5}", text, re.ASCII) or int(text) > 65535:
@@ -163,6 +177,7 @@ def announcement(
     made: FirstStart | None,
     demo: bool,
     full: Mapping[str, Usage] | None = None,
+    secret: str = "",
 ) -> str:
     """Return the text for the user: where everything is, and what to do first."""
     file = find_first_key(folder)
@@ -183,6 +198,9 @@ def announcement(
         parts.append(FIRST)
     elif file.exists():
         parts.append(AGAIN)
+    if secret:
+        values |= {"secret": secret, "minutes": VALID_MINUTES}
+        parts.append(LINK)
     if file.exists():
         parts.append(TRY)
     if not demo:

@@ -79,6 +79,7 @@ LOCAL = {
         "IdempotencyRecord",
         "Invitation",
         "Membership",
+        "LoginLink",
         "MergeApproval",
         "MergeDecision",
         "MergeRequest",
