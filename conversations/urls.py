@@ -17,6 +17,7 @@ from conversations.views.learning import Learning, SwitchRule
 from conversations.views.pick import PickPage
 from conversations.views.replay_batches import ReplayBatches, ReplayBatchPage
 from conversations.views.replays import NewReplay, ReplayPage, Replays
+from conversations.views.sample import Sample
 from conversations.views.told import AnswerLine, load_told
 from conversations.views.transfer import (
     CompactConversation,
@@ -46,6 +47,7 @@ PAGES: list[Page] = [
     ("learning", Learning, "learning"),
     ("learning/<slug:name>", SwitchRule, "switch-rule"),
     ("messages/<uuid:message_id>", MessagePage, "message"),
+    ("sample", Sample, "sample"),
     ("session/told", AnswerLine, "session-told"),
     ("replays", Replays, "replays"),
     ("replays/batches", ReplayBatches, "replay-batches"),

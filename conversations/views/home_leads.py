@@ -8,6 +8,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
+from conversations.capture.sample import SampleEngine
 from conversations.engines.tellings import Telling, list_tellings
 from conversations.engines.told import describe_fact
 from conversations.views.told import LineShower, list_answers, list_badges
@@ -36,7 +37,16 @@ def load_learned(reader: ViewContext) -> dict[str, Any]:
     voices = find_utterances(facts, reader.branch.lineage(reader.seq))
     sessions = list_named(reader.actor, {fact.session_id for fact in facts})
     rows = [LearnedRow(reader, fact, voices.get(fact.uid), sessions.get(fact.session_id)) for fact in facts]
-    return {"lines": [row.show() for row in rows]}
+    return {"lines": [row.show() for row in rows], "sample": choose_sample(reader, bool(facts))}
+
+
+def choose_sample(reader: ViewContext, has_facts: bool) -> str:
+    """Return what may be done with a sample session: play it where nothing is known, or remove it."""
+    if not (reader.is_now and reader.allowed_now["curate"]):
+        return ""
+    if not has_facts:
+        return "play"
+    return "remove" if SampleEngine().list_facts(reader.branch) else ""
 
 
 class LearnedRow:

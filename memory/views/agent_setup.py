@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from memory.engines.access.key_activity import KeyActivityEngine
 from memory.models import ApiKey
 from memory.operations.inputs import read_id
+from memory.program_commands import find_installed
 from memory.views.agent_programs import PROGRAMS, AgentProgram, connect_command
 from memory.views.base import ProjectPage
 from memory.views.view_context import ViewContext
@@ -45,7 +46,9 @@ def setup_context(
 
 
 def _find_program(name: str) -> str:
-    return name if any(name == one.name for one in PROGRAMS) else PROGRAMS[0].name
+    """Return the program that the address names, else the first that is on the server's machine."""
+    chosen = name or find_installed()
+    return chosen if any(chosen == one.name for one in PROGRAMS) else PROGRAMS[0].name
 
 
 def _describe_program(program: AgentProgram, url: str, reader: ViewContext, token: str) -> dict[str, Any]:

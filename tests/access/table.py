@@ -422,6 +422,7 @@ FORMS = (
     Form("curate", "consolidation"),
     Form("curate", "analytics", {"action": "archive", "fact": "{other}:1", "sure": "1"}),
     Form("curate", "fact-judge"),
+    Form("curate", "sample", {"do": "remove"}),
     Form("curate", "session-told", {"key": "s8", "answer": "outdated:{other}:1"}),
     Form("curate", "session-told", {"key": "s8", "answer": "wrong:{message}"}),
     Form("curate", "score-conversation", {"dimension": "safety", "value": "0.5"}),

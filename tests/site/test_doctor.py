@@ -15,11 +15,11 @@ from conversations.capture.engine import IngestEngine
 from conversations.models import Message
 from day1site.cli.connect import target, versions
 from day1site.cli.connect.codex_trust import hash_hooks
-from day1site.cli.connect.versions import COMMANDS
 from memory.engines.access.keys import KeyEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.support.write_buffer import buffer
 from memory.models import ApiKey, Branch, Fact, Observation, Project, Session
+from memory.program_commands import COMMANDS
 from tests.command_line import Day1, build_day1
 from tests.events.conftest import served  # noqa: F401  a server with /mcp
 from tests.http_doubles import DoubleServer

@@ -40,7 +40,7 @@ POSTED = {
     *("change-member", "fact-act", "switch-rule", "save-view", "change-view"),
     *("admin:change-member", "admin:fact-act", "admin:switch-rule", "logout"),
     *("admin:save-view", "admin:change-view", "score-conversation", "admin:score-conversation"),
-    *("compact", "admin:compact", "session-told", "admin:session-told"),
+    *("compact", "admin:compact", "session-told", "admin:session-told", "sample", "admin:sample"),
 }
 IN_THE_PAST = ("search", "facts", "admin:facts")
 

@@ -5,16 +5,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from memory.program_commands import COMMANDS
+
 TIMEOUT_SECONDS = 10.0
-COMMANDS = {
-    "claude-code": "claude",
-    "cursor": "cursor",
-    "codex": "codex",
-    "gemini": "gemini",
-    "vscode": "code",
-    "windsurf": "windsurf",
-    "opencode": "opencode",
-}
 ALL_HOOKS = "any hook"
 # From the programs' own changelogs; what is not there is not known to be missing anywhere.
 MIN_VERSIONS = {
