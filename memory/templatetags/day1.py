@@ -19,6 +19,7 @@ from memory.views.flash import REDO, UNDO
 from memory.views.frames import ADMIN, WEB
 from memory.views.labels import MAKER_WORDS, SURFACES, WORDS
 from memory.views.navigation import Entry, list_entries, list_links, list_tabs
+from memory.views.rich_text import render_rich_text
 from memory.views.times import format_time
 from memory.views.view_context import relocate, with_query
 
@@ -258,6 +259,13 @@ def equal(value: Any, other: Any) -> bool:
 def inline_code(text: Any) -> SafeString:
     """Return a text, escaped, with what stands in backticks as code."""
     return mark_safe(CODE.sub(r"<code>\1</code>", escape(text)))  # escaped before
+
+
+@register.filter
+@stringfilter
+def rich_text(text: str) -> SafeString:
+    """Return a text as HTML: the paragraphs, lists, headings, code and bold of Markdown, escaped."""
+    return render_rich_text(text)
 
 
 @register.filter

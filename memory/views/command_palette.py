@@ -53,6 +53,8 @@ class Palette(ProjectPage):
             Entry(one.icon, str(one.title), url(one.name), f"g {one.letter}")
             for one in sections_for(self.reader.actor)
         ]
+        if self.reader.writes_now:
+            every.append(Entry("plus", _("New fact"), url("fact-new")))
         every += [
             Entry("help", _("Help"), url("project-help"), "?"),
             Entry("person", _("Your account"), reverse("account")),

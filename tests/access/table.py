@@ -349,7 +349,7 @@ PAGES = {
     **dict.fromkeys(("bundles", "bundle", "bundle-keys", "bundle-document", "delete-bundle"), "read"),
     "secrets": "admin",
     **dict.fromkeys(
-        ("fact-edit", "new-merge-request", "bundle-upload", "fork", "replay-new", "pick"), "write"
+        ("fact-new", "fact-edit", "new-merge-request", "bundle-upload", "fork", "replay-new", "pick"), "write"
     ),
     "conversation-import": "write",
     **dict.fromkeys(("review", "review-answer", "verification", "calibration", "verification-job"), "curate"),
@@ -422,6 +422,7 @@ FORMS = (
     Form("curate", "consolidation"),
     Form("curate", "analytics", {"action": "archive", "fact": "{other}:1", "sure": "1"}),
     Form("curate", "fact-judge"),
+    Form("write", "fact-new", {"fact_text": "Written on a page."}),
     Form("curate", "sample", {"do": "remove"}),
     Form("curate", "session-told", {"key": "s8", "answer": "outdated:{other}:1"}),
     Form("curate", "session-told", {"key": "s8", "answer": "wrong:{message}"}),

@@ -259,7 +259,7 @@ def test_a_fact_with_all_that_stands_beside_it(viewer: Client, actor: Actor) -> 
     viewer.get("/p/test/search?q=tokens")
     buffer.flush()
     page = text(viewer.get(f"/p/test/facts/{fact.uid}"))
-    assert "Tokens expire after two days.</div>" in page
+    assert "Tokens expire after two days.</p></div>" in page
     assert "Read in the code." in page
     assert "<bdi>github.com/acme/shop</bdi>" in page
     assert "It replaces" in page
