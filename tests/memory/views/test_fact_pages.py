@@ -291,7 +291,7 @@ def test_a_fact_as_it_was(viewer: Client, actor: Actor) -> None:
     fact = write(actor, "one")
     FACTS.update_fact(fact_id=fact.uid, updates={"fact_text": "two"}, actor=actor)
     page = text(viewer.get(f"/p/test/facts/{fact.uid}?at=1"))
-    assert '<div class="memory hero" dir="auto">one</div>' in page
+    assert '<div class="memory hero rich" dir="auto"><p>one</p></div>' in page
     assert "two" not in page
 
 
