@@ -138,7 +138,7 @@ def rank_facts(store: Any, branch: str, query: str, pool: int) -> Sequence[Any]:
 
 
 def rank_messages(store: Any, branch: str, query: str, pool: int) -> Sequence[Any]:
-    from conversations.engines.threads import neighbours
+    from conversations.engines.threads import neighbours, walk_messages
     from conversations.models import Message
     from memory.engines.search.candidates import build_query
     from memory.engines.search.text_search import text_search
@@ -146,7 +146,12 @@ def rank_messages(store: Any, branch: str, query: str, pool: int) -> Sequence[An
 
     rows = Message.objects.on(find_branch(store.actor, branch))
     search = text_search(
-        rows, actor=store.actor, search_type="hybrid", recipe="timeless", neighbours=neighbours
+        rows,
+        actor=store.actor,
+        search_type="hybrid",
+        recipe="timeless",
+        neighbours=neighbours,
+        walk=walk_messages,
     )
     return search.rank_rows(build_query(query, store.actor.project_id), pool or search.recipe.pool)[0]
 

@@ -17,7 +17,7 @@ from conversations.engines.fields.conversations import (
     ROLE_FILTER,
 )
 from conversations.engines.forks import find_shared_number
-from conversations.engines.threads import Position, Thread, load_thread, neighbours
+from conversations.engines.threads import Position, Thread, load_thread, neighbours, walk_messages
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.budget import take_within
@@ -188,9 +188,8 @@ class MessageEngine:
         """
         every = Message.objects.in_lineage(open_lineage(actor, branch_name, at))
         rows = (filters or MessageFilter()).apply(every)
-        search = text_search(
-            rows, actor=actor, search_type=search_type, recipe=recipe, neighbours=neighbours, everyone=every
-        )
+        near: dict[str, Any] = {"neighbours": neighbours, "walk": walk_messages, "everyone": every}
+        search = text_search(rows, actor=actor, search_type=search_type, recipe=recipe, **near)
         return search.find_rows(query, limit, query_vector)
 
     def get_message(

@@ -13,7 +13,7 @@ from django.db.models import Case, Count, Q, Sum, Value, When
 
 from conversations.models import Conversation, Message
 from memory.db.querysets import Lineage, VersionedQuerySet
-from memory.engines.search.text_search import Adjacent
+from memory.engines.search.text_search import Adjacent, Sides
 from memory.engines.versions.lookup import nearest_versions
 
 Position = tuple[int, int]  # a segment and a number in it
@@ -161,6 +161,7 @@ def _find_parents(lineage: Lineage, heads: dict[UUID, Conversation]) -> dict[UUI
     return found
 
 
+HORIZON = 8  # messages to either side, among which windows are made
 MAX_DISTANCE = 4  # messages to either side, among which the next one of a person or a model is searched
 SPOKEN = frozenset({Message.Role.USER, Message.Role.ASSISTANT})
 COLUMNS = ("rid", "conversation_id", "sequence_num", "role")
@@ -171,16 +172,26 @@ def neighbours(rows: VersionedQuerySet, rids: Sequence[int]) -> Mapping[int, Adj
     """Return the messages before and after each message, preferring users and assistants over tools."""
     requested = list(rows.rows().filter(pk__in=rids).values_list(*COLUMNS))
     around = _list_around(rows, requested)
+    return {rid: _find_adjacent(around[conversation], number) for rid, conversation, number, _ in requested}
+
+
+def walk_messages(rows: VersionedQuerySet, rids: Sequence[int]) -> Mapping[int, Sides]:
+    """Return the messages before and after each message, nearest first, going from neighbour to neighbour."""
+    requested = list(rows.rows().filter(pk__in=rids).values_list(*COLUMNS))
+    around = _list_around(rows, requested, HORIZON)
     return {
-        rid: _find_adjacent(around[conversation], number, rid) for rid, conversation, number, _ in requested
+        rid: (_walk_before(around[conversation], number), _walk_after(around[conversation], number))
+        for rid, conversation, number, _ in requested
     }
 
 
-def _list_around(rows: VersionedQuerySet, keys: Sequence[tuple]) -> Mapping[UUID, list[NumberedMessage]]:
+def _list_around(
+    rows: VersionedQuerySet, keys: Sequence[tuple], distance: int = MAX_DISTANCE
+) -> Mapping[UUID, list[NumberedMessage]]:
     """Return the messages around the requested ones, by conversation, in order."""
     requested: dict[UUID, set[int]] = defaultdict(set)
     for _, conversation, number, _ in keys:
-        requested[conversation].update(range(max(1, number - MAX_DISTANCE), number + MAX_DISTANCE + 1))
+        requested[conversation].update(range(max(1, number - distance), number + distance + 1))
     around = _read_numbers(rows, requested)
     begun = {
         conversation for conversation, batch in around.items() if min(batch)[0] > min(requested[conversation])
@@ -229,13 +240,22 @@ def _read_numbers(
     return around
 
 
-def _find_adjacent(around: Sequence[NumberedMessage], number: int, rid: int) -> Adjacent:
-    before = [message for message in around if number - MAX_DISTANCE <= message[0] < number]
-    after = [message for message in around if number < message[0] <= number + MAX_DISTANCE]
-    return Adjacent(_nearest(before[::-1]), _nearest(after))
+def _find_adjacent(around: Sequence[NumberedMessage], number: int) -> Adjacent:
+    before, after = _walk_before(around, number), _walk_after(around, number)
+    return Adjacent(before[0] if before else None, after[0] if after else None)
 
 
-def _nearest(around: Sequence[NumberedMessage]) -> int | None:
-    """Return the first message of a user or assistant, else the first."""
-    spoken = [rid for _, rid, role in around if role in SPOKEN]
-    return spoken[0] if spoken else around[0][1] if around else None
+def _walk_before(around: Sequence[NumberedMessage], number: int) -> list[int]:
+    return list(_walk([message for message in reversed(around) if message[0] < number], number))
+
+
+def _walk_after(around: Sequence[NumberedMessage], number: int) -> list[int]:
+    return list(_walk([message for message in around if message[0] > number], number))
+
+
+def _walk(ordered: Sequence[NumberedMessage], number: int) -> Iterator[int]:
+    """Yield messages, nearest first: each time the next of a user or assistant nearby, else the next."""
+    while near := [message for message in ordered if abs(message[0] - number) <= MAX_DISTANCE]:
+        found = next((message for message in near if message[2] in SPOKEN), near[0])
+        yield found[1]
+        number, ordered = found[0], ordered[ordered.index(found) + 1 :]

@@ -184,20 +184,26 @@ class VersionedQuerySet(LazyFilters[Row]):
         return [values for arm in named for values in arm.annotate(counted=counted)]
 
     def read_neighbours(
-        self, pks: Sequence[int], same: str, columns: Sequence[str], reach: Reach
+        self,
+        pks: Sequence[int],
+        same: str,
+        columns: Sequence[str],
+        reach: Reach,
+        cut: int | None = None,
     ) -> dict[int, dict[int, tuple]]:
         """Map each row to columns, with uid, of those next to it by uid that have an equal ``same``, by their
-        distance.
+        distance. With ``cut``, of long fields the beginning.
         """
         by_row = get_features(self.db).limits_correlated_subqueries
         base, found = self.model._base_manager.using(self.db), list[tuple]()
         for shown in map(self._arm_row, range(len(self.named_lineage) if pks else 0)):
             if by_row:
                 each = self._where_conditions([shown])
-                found += read_neighbours(self.db, self.model, each, pks, same, columns, reach)
+                found += read_neighbours(self.db, self.model, each, pks, same, columns, reach, cut)
             else:
                 arm = self._replay_filters(base.filter(shown))
-                found += raw_select.unite_neighbours(arm, base.filter(pk__in=pks), same, columns, reach)
+                known = base.filter(pk__in=pks)
+                found += raw_select.unite_neighbours(arm, known, same, columns, reach, cut)
         return raw_select.count_distances(found, columns.index("uid"), reach)
 
     def newest_in_groups(self, columns: Sequence[str], groups: Sequence[Sequence[Any]]) -> list[Row]:

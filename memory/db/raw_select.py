@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from django.core.exceptions import EmptyResultSet
 from django.db import DEFAULT_DB_ALIAS, connections, models
-from django.db.models import Value
+from django.db.models import F, Value
+from django.db.models.functions import Substr
 
 from memory.db.backend import get_backend, get_features
 from memory.db.budget import text_fields
@@ -279,11 +280,12 @@ def read_neighbours(
     same: str,
     columns: Sequence[str],
     reach: Reach,
+    cut: int | None = None,
 ) -> list[tuple]:
     """Return columns of the visible rows next to each row by uid, of those with its value of ``same``; with
-    the side, and the key of the row that they are next to.
+    the side, and the key of the row that they are next to. With ``cut``, of long fields the beginning.
     """
-    connection, read = connections[using], prepare_reading(using, model, columns)
+    connection, read = connections[using], prepare_reading(using, model, columns, cut)
     named: Any = (model._meta.pk, model._meta.get_field(same))
     key, equal = (connection.ops.quote_name(field.column) for field in named)
     table = connection.ops.quote_name(model._meta.db_table)
@@ -300,14 +302,21 @@ def read_neighbours(
 
 
 def unite_neighbours(
-    arm: models.QuerySet, known: models.QuerySet, same: str, columns: Sequence[str], reach: Reach
+    arm: models.QuerySet,
+    known: models.QuerySet,
+    same: str,
+    columns: Sequence[str],
+    reach: Reach,
+    cut: int | None = None,
 ) -> Iterable[tuple]:
     """Return the same rows of a lineage's arm for a database without LIMIT in correlated subqueries."""
+    long = {field.name for field in text_fields(arm.model)} if cut else set()
+    read = [Substr(name, 1, cut) if name in long else F(name) for name in columns]
     ones = [
         arm.filter(**{same: value, "uid__gt" if side else "uid__lt": uid})
         .annotate(is_after=Value(side), next_to=Value(pk, models.BigIntegerField()))
         .order_by("uid" if side else "-uid")
-        .values_list(*columns, "is_after", "next_to")[:count]
+        .values_list(*read, "is_after", "next_to")[:count]
         for pk, uid, value in known.values_list("pk", "uid", same)
         for side, count in enumerate(reach)
         if count

@@ -136,13 +136,15 @@ def test_rows_next_to_others_are_those_that_the_lineage_shows() -> None:
         commit.remove_row(commit.visible_rows(Fact).get(fact_text="two"))
     four, _ = write(actor, "four", "five", branch="task/a", session_id="s")
 
-    def list_beside(branch: str, *rows: Fact) -> dict[int, dict[int, str]]:
+    def list_beside(branch: str, *rows: Fact, cut: int | None = None) -> dict[int, dict[int, str]]:
         shown = Fact.objects.on(find_branch(actor, branch))
-        found = shown.read_neighbours([row.rid for row in rows], "session_id", ("fact_text", "uid"), (2, 1))
+        rids, columns = [row.rid for row in rows], ("fact_text", "uid")
+        found = shown.read_neighbours(rids, "session_id", columns, (2, 1), cut)
         return {rid: {at: text for at, (text, _) in beside.items()} for rid, beside in found.items()}
 
     assert list_beside("main", one, three) == {one.rid: {1: "two"}, three.rid: {-1: "two", -2: "one"}}
     assert list_beside("task/a", four) == {four.rid: {-1: "three", -2: "one", 1: "five"}}
+    assert list_beside("task/a", four, cut=3) == {four.rid: {-1: "thr", -2: "one", 1: "fiv"}}
     assert list_beside("task/a") == {}
 
 

@@ -54,6 +54,20 @@ def test_what_stands_around_a_message_lends_its_words(actor, settings):
     assert windows[near] > windows[lone] + 0.05  # "elephant" is its own, "database" of two messages before
 
 
+def test_messages_of_one_side_in_a_row_are_one_step_of_what_stands_around(actor, settings):
+    settings.DAY1 = {"embedder": "minilm"}
+    many = [*(f"Anything else, part {number}?" for number in range(4)), "It has an elephant, as I say."]
+    for name, roles in (("row", ["user"] * 5), ("turns", ["user", "assistant"] * 2 + ["user"])):
+        talk = ConversationEngine().create_conversation(actor=actor, session_id=name)
+        story = [("assistant", "Our database is Postgres."), *zip(roles, many, strict=True)]
+        said = [{"role": role, "content": text} for role, text in story]
+        MESSAGES.write_messages(conversation_id=talk.uid, messages=said, actor=actor)
+    EmbeddingEngine().embed_pending(actor.project_id)
+    hits = MESSAGES.search_messages(query="Which database has an elephant?", actor=actor, limit=20).hits
+    windows = {hit.row.session_id: hit.signals["window"] for hit in hits if hit.row.content == many[-1]}
+    assert windows["row"] > windows["turns"] + 0.05  # "database" stands five messages before
+
+
 def test_neighbours_that_a_filter_leaves_out_are_no_hits(told, actor):
     filters = MessageFilter.from_values({"role": "user"})
     assert found(actor, "database of the ledger", filters=filters) == [STORY[0][1]]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.engines.search.candidates import embed_query
-from memory.engines.search.scoring import find_named, find_speaker
+from memory.engines.search.speakers import find_named, find_speaker
 from memory.evidence import Expectation, Likeness, expect_answer, list_names, rate_evidence
 from memory.providers.embedding import get_provider
 

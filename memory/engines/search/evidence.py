@@ -13,7 +13,8 @@ from django.utils.text import Truncator
 from memory.db.index_tokens import search_phrases
 from memory.db.raw_select import fetch_one
 from memory.engines.search.candidates import PreparedQuery
-from memory.engines.search.scoring import ASKING, Scored, name_speaker
+from memory.engines.search.scoring import Scored
+from memory.engines.search.speakers import ASKING, name_speaker
 from memory.engines.search.windows import match_words
 from memory.evidence import (
     FOR_NO_NAME,

@@ -142,12 +142,17 @@ class OverlayRows:
         return [*found, *(tuple(getattr(fact, name) for name in columns) for fact in own)]
 
     def read_neighbours(
-        self, rids: Sequence[int], same: str, columns: Sequence[str], reach: Reach
+        self,
+        rids: Sequence[int],
+        same: str,
+        columns: Sequence[str],
+        reach: Reach,
+        cut: int | None = None,
     ) -> dict[int, dict[int, tuple]]:
         """Map each row to columns of the rows next to it by uid, as a VersionedQuerySet."""
         stored = {rid: self.by_rid[rid].rid if rid in self.by_rid else rid for rid in rids}
         requested = {rid for rid in stored.values() if rid is not None}
-        kept = self.kept.read_neighbours(sorted(requested), same, columns, reach)
+        kept = self.kept.read_neighbours(sorted(requested), same, columns, reach, cut)
         found = [
             (*values, distance > 0, rid)
             for rid, own in stored.items()

@@ -29,7 +29,8 @@ from memory.engines.search.candidates import Candidates, PreparedQuery, find_can
 from memory.engines.search.evidence import Rater
 from memory.engines.search.fact_rows import FactRow, Row, fact_rows, ranked_row, read_facts
 from memory.engines.search.overlay import Overlay
-from memory.engines.search.scoring import Scored, collapse_hits, find_speaker, in_order, score_all
+from memory.engines.search.scoring import Scored, collapse_hits, in_order, score_all
+from memory.engines.search.speakers import find_speaker, name_speaker
 from memory.engines.search.windows import Windows, find_windows
 from memory.engines.versions.lookup import find_branch, resolve_point
 from memory.engines.versions.repositories import find_repositories, find_repository
@@ -87,9 +88,9 @@ class CandidatePool:
 
     def find_windows(self, rids: Sequence[int]) -> Windows:
         """Return what stands around rows in the first branch that shows them."""
-        shown: dict[int, list[int]] = defaultdict(list)
+        shown: dict[int, dict[int, str]] = defaultdict(dict)
         for rid in rids:
-            shown[self.branches[rid][0].pk].append(rid)
+            shown[self.branches[rid][0].pk][rid] = name_speaker(self.rows[rid])
         found = [find_windows(self.sources[pk], batch) for pk, batch in shown.items()]
         return {rid: batch for windows in found for rid, batch in windows.items()}
 

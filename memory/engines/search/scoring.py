@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -13,18 +13,13 @@ from memory import ranking
 from memory.engines.search.answer_boost import share_answers
 from memory.engines.search.candidates import Candidates, PreparedQuery
 from memory.engines.search.fact_rows import Row
+from memory.engines.search.speakers import find_named, name_speaker, stands_in
 from memory.engines.search.windows import FindWindows, Matches, match_words, rate_windows
 from memory.ranking_mix import load_mix
-from memory.texts import count_dense
 from memory.word_forms import fold_text
 
 BEST_OF_SESSION = 3  # candidates of which the mean is the level of their session
-# "[8 May, 2023] Anna: …" or "Anna: …": at most three words of a name.
-SPEAKER = re.compile(r"\s*(?:\[[^\]\n]{0,60}\]\s*)?([^\W\d_][\w.'’-]{0,29}(?: [\w.'’-]{1,30}){0,2})[:：]\s")
-ASKING = frozenset({"user", "human"})
-FIRST_PERSON = re.compile(r"(?<!\w)(?:i|i['’](?:m|ve|d|ll)|my|mine|me|myself|we|our|ours|us)(?!\w)")
 EDGES = re.compile(r"^\W+|\W+$")
-ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai", "agent"})  # which say no name
 
 
 @dataclass(slots=True)
@@ -187,25 +182,7 @@ def _mean_best(values: list[float]) -> float:
     return sum(best) / len(best)
 
 
-# ---- speakers and single words -----------------------------------------------------------------------
-
-
-def name_speaker(row: Row) -> str:
-    """Return who says a row: the name before its text, else the role of a message."""
-    return find_speaker(row.text) or row.role
-
-
-def find_speaker(text: str) -> str:
-    """Return the name before a text's first colon, in lower case; empty where there is none."""
-    match = SPEAKER.match(text)
-    return match[1].casefold() if match else ""
-
-
-def find_named(speakers: Collection[str], question: str) -> frozenset[str]:
-    """Return the speakers whose name stands in the question as a word; "my" and the like name the user."""
-    folded = question.casefold()
-    names = {name for name in speakers if name and name not in ROLES and stands_in(name, folded)}
-    return frozenset(names | (ASKING.intersection(speakers) if FIRST_PERSON.search(folded) else set()))
+# ---- single words ------------------------------------------------------------------------------------
 
 
 def find_exact(rows: Mapping[int, Row], question: str) -> np.ndarray:
@@ -216,10 +193,3 @@ def find_exact(rows: Mapping[int, Row], question: str) -> np.ndarray:
     return np.array(
         [word in (text := fold_text(row.text)) and stands_in(word, text) for row in rows.values()]
     )
-
-
-def stands_in(word: str, folded: str) -> bool:
-    """Return whether a word stands in a text in lower case, and not as a part of another."""
-    if count_dense(word):  # such scripts have no spaces between words
-        return word in folded
-    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", folded) is not None

@@ -35,7 +35,8 @@ from memory.engines.search.evidence import Judged, Rater, judge_evidence
 from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS, Row
 from memory.engines.search.ranked import TYPES, get_recipe
 from memory.engines.search.scoring import Scored, boost_answers, in_order, score_all
-from memory.engines.search.windows import REACH, Near, Windows
+from memory.engines.search.speakers import NAMED_WITHIN, find_speaker
+from memory.engines.search.windows import Turn, Windows, take_steps
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import check_limit
 from memory.exceptions import Invalid
@@ -73,6 +74,15 @@ class Neighbours(Protocol):
     def __call__(self, rows: VersionedQuerySet, rids: Sequence[int]) -> Mapping[int, Adjacent]: ...
 
 
+Sides = tuple[Sequence[int], Sequence[int]]
+
+
+class Walk(Protocol):
+    """Callable that returns the rows before and after each, nearest first."""
+
+    def __call__(self, rows: VersionedQuerySet, rids: Sequence[int]) -> Mapping[int, Sides]: ...
+
+
 @dataclass(frozen=True)
 class TextHit:
     """Row found, with the parts of its score; ``around`` are its neighbours, in their order."""
@@ -105,6 +115,7 @@ class TextSearch:
     search_type: str = "hybrid"
     recipe: ranking.Recipe = ranking.RECIPES["default"]
     neighbours: Neighbours | None = None
+    walk: Walk | None = None
     everyone: VersionedQuerySet | None = None  # the unfiltered rows, which include the neighbours
 
     def find_rows(self, query: str, limit: int, query_vector: np.ndarray | None = None) -> TextSearchResult:
@@ -164,16 +175,16 @@ class TextSearch:
 
     def _find_windows(self, rids: Sequence[int]) -> Windows:
         """Return what stands around rows in their conversation."""
-        if self.neighbours is None:
+        if self.walk is None:
             return {}
-        near = self.neighbours(self.all_rows, rids)
-        beyond = self.neighbours(self.all_rows, sorted(adjacent_ids(near) - near.keys()))
-        around = list_around({**beyond, **near}, rids)
-        requested = {at for batch in around.values() for at, _ in batch}
-        hashes = dict(self.all_rows.select_by_key(("rid", "content_hash"), "rid", requested))
+        around = self.walk(self.all_rows, rids)
+        requested = {at for sides in around.values() for side in sides for at in side}
+        turns = read_turns(self.all_rows, requested.union(rids))
         return {
-            rid: [Near(at, distance, hashes[at]) for at, distance in batch if at in hashes]
-            for rid, batch in around.items()
+            rid: [
+                near for side in sides for near in take_steps(turns[rid].speaker, [turns[at] for at in side])
+            ]
+            for rid, sides in around.items()
         }
 
     @property
@@ -239,6 +250,14 @@ def ranked_rows(rows: VersionedQuerySet, rids: Iterable[int]) -> dict[int, Row]:
     return {rid: build_row(rid, *rest) for rid, *rest in found}
 
 
+def read_turns(rows: VersionedQuerySet, rids: Iterable[int]) -> dict[int, Turn]:
+    """Return who says each of the rows, and the key of its vector."""
+    role = ("role",) if hasattr(rows.model, "role") else ()
+    columns = ("rid", "content_hash", rows.model.TEXT, *role)
+    found = rows.select_by_key(columns, "rid", rids, NAMED_WITHIN)
+    return {rid: Turn(rid, key, find_speaker(text) or "".join(who)) for rid, key, text, *who in found}
+
+
 def build_row(
     rid: int, uid: UUID, content_hash: str, created_at: Any, session_id: str, text: str, role: str = ""
 ) -> Row:
@@ -272,19 +291,6 @@ def _both_ways(adjacent: Mapping[int, Adjacent]) -> dict[int, Adjacent]:
             found[near.previous] = replace(found.get(near.previous, Adjacent()), following=rid)
         if near.following is not None and near.following not in adjacent:
             found[near.following] = replace(found.get(near.following, Adjacent()), previous=rid)
-    return found
-
-
-def list_around(near: Mapping[int, Adjacent], rids: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
-    """Return the rows around each of these, with the number of steps, going from neighbour to neighbour."""
-    found: dict[int, list[tuple[int, int]]] = {rid: [] for rid in rids}
-    for side in ("previous", "following"):
-        reached = {rid: rid for rid in rids}
-        for distance in range(1, REACH + 1):
-            step = {rid: getattr(near[at], side) for rid, at in reached.items() if at in near}
-            reached = {rid: at for rid, at in step.items() if at is not None}
-            for rid, at in reached.items():
-                found[rid].append((at, distance))
     return found
 
 

@@ -4,8 +4,9 @@ A turn says "I got it yesterday", the one before it what was bought. Only the be
 again: docs/retrieval.md has the measurement.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import NamedTuple
 from uuid import UUID
 
@@ -16,11 +17,13 @@ from memory.db.querysets import VersionedQuerySet
 from memory.db.raw_select import select_by_key
 from memory.engines.search.candidates import PreparedQuery
 from memory.engines.search.fact_rows import Row
+from memory.engines.search.speakers import NAMED_WITHIN, find_speaker
 from memory.models import Vector
 from memory.models.vectors import vector_slots
 from memory.providers import word_vectors
 
-REACH = 2  # rows to either side
+REACH = 2  # steps to either side
+TURNS = 6  # rows to either side, at most
 BEST = 20  # candidates that are looked at again
 STEP_LOSS = 0.05  # off the match of a word, for each row that lies between
 SIMILAR = 0.75  # of the best match of a word: a text with as much has the word, or means it
@@ -46,24 +49,68 @@ class Matches:
 
 
 class Near(NamedTuple):
-    """Row that stands around another."""
+    """Row that stands around another, so many steps away."""
 
     rid: int
     distance: int
     content_hash: str
 
 
+class Turn(NamedTuple):
+    """Row of a conversation, and who says it; "" where that is not known."""
+
+    rid: int
+    content_hash: str
+    speaker: str
+
+
 Windows = Mapping[int, Sequence[Near]]
 FindWindows = Callable[[Sequence[int]], Windows]
 
 
-def find_windows(rows: VersionedQuerySet, rids: Sequence[int]) -> Windows:
-    """Return the rows around each of these in its session, of those that the rows include."""
-    found = rows.read_neighbours(rids, "session_id", ("uid", "rid", "content_hash"), (REACH, REACH))
+def find_windows(rows: VersionedQuerySet, speakers: Mapping[int, str]) -> Windows:
+    """Return the rows around each of these in its session, of those that the rows include.
+
+    ``speakers`` are who says each, "" where its text does not tell; then no runs are looked for.
+    """
+    named = [rid for rid, speaker in speakers.items() if speaker]
+    others = [rid for rid, speaker in speakers.items() if not speaker]
     return {
-        rid: [Near(at, abs(distance), content_hash) for distance, (_, at, content_hash) in near.items()]
+        rid: [*take_steps(speakers[rid], before), *take_steps(speakers[rid], after)]
+        for rids, reach in ((named, TURNS), (others, REACH))
+        for rid, (before, after) in _read_turns(rows, rids, reach).items()
+    }
+
+
+def _read_turns(
+    rows: VersionedQuerySet, rids: Sequence[int], reach: int
+) -> dict[int, tuple[list[Turn], list[Turn]]]:
+    """Return the turns before and after each of these rows, nearest first."""
+    columns = ("uid", "rid", "content_hash", rows.model.TEXT)
+    found = rows.read_neighbours(rids, "session_id", columns, (reach, reach), NAMED_WITHIN) if rids else {}
+    turns = {
+        rid: {at: Turn(*key, find_speaker(text)) for at, (_, *key, text) in near.items()}
         for rid, near in found.items()
     }
+    sides = (range(-1, -reach - 1, -1), range(1, reach + 1))
+    return {
+        rid: tuple([near[at] for at in side if at in near] for side in sides) for rid, near in turns.items()
+    }
+
+
+def take_steps(speaker: str, turns: Iterable[Turn]) -> Iterator[Near]:
+    """Yield turns of one side, nearest first, while they are in reach.
+
+    A step is a run of one speaker's turns, the speaker's own before it being as far as the next one's. A turn
+    of nobody known is a step by itself.
+    """
+    steps = 0
+    for turn in islice(turns, TURNS):
+        steps += not speaker or turn.speaker != speaker
+        if steps > REACH:
+            return
+        yield Near(turn.rid, max(steps, 1), turn.content_hash)
+        speaker = turn.speaker
 
 
 def rate_windows(
