@@ -1,6 +1,6 @@
 """Evidence: how well the hits alone tell that nothing is known.
 
-.venv/bin/python -m bench.evidence --data FILE … [--format NAME] [--keep FOLDER]
+.venv/bin/python -m bench.evidence --data FILE … [--format NAME] [--keep FOLDER] [--unrelated FILE]
 
 Every question is asked of its own conversation, and of the next one with the names of the speakers swapped,
 where nobody can know it; and questions that have nothing to do with any of it. AUROC is the chance that one
@@ -8,6 +8,7 @@ that can be answered has more evidence than one that cannot.
 """
 
 import argparse
+import json
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -46,7 +47,8 @@ def main() -> None:
         store, _ = open_store(Path(folder), "facts", conversations)
         own = [rate(store, c.branch, question.text) for c in conversations for question in c.questions]
         swapped = [rate(store, branch, text) for branch, text in swap_questions(conversations)]
-        unrelated = [rate(store, c.branch, text) for c in conversations for text in UNRELATED]
+        others = read_questions(options.unrelated) if options.unrelated else UNRELATED
+        unrelated = [rate(store, c.branch, text) for c in conversations for text in others]
     report(*(np.array(found) for found in (own, swapped, unrelated)))
 
 
@@ -55,7 +57,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, nargs="+", required=True)
     parser.add_argument("--format", choices=sorted(corpora.FORMATS), default="locomo")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="the store, made when it is missing")
+    parser.add_argument("--unrelated", type=Path, help="questions by language, JSON, in place of a few")
     return parser.parse_args()
+
+
+def read_questions(path: Path) -> list[str]:
+    return [text for texts in json.loads(path.read_text(encoding="utf-8")).values() for text in texts]
 
 
 def rate(store: Any, branch: str, query: str) -> tuple[float, bool]:

@@ -109,6 +109,15 @@ def test_plain_facts_of_a_life_are_facts_of_their_category_and_person(actor: Act
     ]
 
 
+def test_a_title_ends_no_sentence(actor: Actor, main: Any) -> None:
+    said = "My landlord is called Mr. Weber. My doctor is Dr. Weiss. My mother likes herbs, e.g. thyme."
+    assert [text for action, text in told(remember(actor, [said])) if action == "added"] == [
+        "My landlord is called Mr. Weber.",
+        "My doctor is Dr. Weiss.",
+        "My mother likes herbs, e.g. thyme.",
+    ]
+
+
 def test_what_is_said_again_is_confirmed_and_what_changed_takes_its_place(actor: Actor, main: Any) -> None:
     remember(actor, "I live in Berlin.", session_id="one")
     assert told(remember(actor, "I live in Berlin.", session_id="two")) == [("updated", "I live in Berlin.")]

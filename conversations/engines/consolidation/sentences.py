@@ -6,7 +6,7 @@ People paste into prompts what programs print, code, and documents of many pages
 import re
 from collections.abc import Iterator
 
-from memory.texts import count_dense
+from memory.texts import NO_ABBREVIATION, count_dense
 
 MIN_SENTENCE_LENGTH, MAX_SENTENCE_LENGTH = 10, 400  # characters of a sentence
 MIN_PART_LENGTH = 2  # of a sentence of a prompt: an answer may be one word
@@ -16,7 +16,7 @@ MAX_EDGE_LINES, MAX_EDGE_LENGTH = 4, 600  # of what a person writes before and b
 CODE_BLOCK = re.compile(r"^[^\S\n]*(```|~~~).*?(?:^[^\S\n]*\1|\Z)", re.S | re.M)
 QUOTE = re.compile(r"^[^\S\n]*(?:>|//|/\*|<!--).*$", re.M)  # of a message, or of code
 MARK = re.compile(r"^[^\S\n]*(?:[-*+•]|\d+[.)]|#+)[^\S\n]+", re.M)
-END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+END = re.compile(rf"(?<=[.!?]){NO_ABBREVIATION}\s+|(?<=[。！？])|\n+")
 LOG_LINE = re.compile(r"^\W*(?:\d{2,4}[-:/]\d\d\b|(?:WARN(?:ING)?|ERROR|INFO|DEBUG|FATAL)\b)")
 PARAGRAPHS = re.compile(r"\n[^\S\n]*\n\s*")
 OUTPUT = re.compile(  # how a line looks that a program printed, or that is code

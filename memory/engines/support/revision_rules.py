@@ -14,7 +14,7 @@ from itertools import chain
 from memory.db.index_tokens import space_characters
 from memory.engines.support.similarity import count_negations, extract_names, extract_numbers, lowercase_stems
 from memory.patterns import lazy_pattern, lazy_patterns
-from memory.texts import count_dense
+from memory.texts import NO_ABBREVIATION, count_dense
 from memory.words import STOP_WORDS
 
 MAX_LENGTH = 400  # characters of a statement: longer ones have more than one subject
@@ -119,7 +119,7 @@ CLAUSE_END = lazy_pattern(
     r"|(?<=[\u3400-\u9fff\w])[,;]\s*(?=[\u3400-\u9fff])"
 )
 SCRIPT_CHANGE = lazy_pattern(r"(?<=[\u3400-\u9fff])(?=[a-zA-Z\d])|(?<=[a-zA-Z\d])(?=[\u3400-\u9fff])")
-SENTENCE_END = lazy_pattern(r"(?<=[.!?])\s+|(?<=[。！？])")
+SENTENCE_END = lazy_pattern(rf"(?<=[.!?]){NO_ABBREVIATION}\s+|(?<=[。！？])")
 # A further clause that begins like this narrows the statement: it stays.
 NARROWS = lazy_pattern(
     r"(?:for|on|in|at|when|while|if|unless|except|only|but|and|or|with|without|during|until|per|from|under|to|as)\b"
