@@ -310,7 +310,8 @@ def unite_neighbours(
     cut: int | None = None,
 ) -> Iterable[tuple]:
     """Return the same rows of a lineage's arm for a database without LIMIT in correlated subqueries."""
-    long = {field.name for field in text_fields(arm.model)} if cut else set()
+    model: Any = arm.model
+    long = {field.name for field in text_fields(model)} if cut else set()
     read = [Substr(name, 1, cut) if name in long else F(name) for name in columns]
     ones = [
         arm.filter(**{same: value, "uid__gt" if side else "uid__lt": uid})

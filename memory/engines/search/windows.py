@@ -88,14 +88,13 @@ def _read_turns(
     """Return the turns before and after each of these rows, nearest first."""
     columns = ("uid", "rid", "content_hash", rows.model.TEXT)
     found = rows.read_neighbours(rids, "session_id", columns, (reach, reach), NAMED_WITHIN) if rids else {}
-    turns = {
-        rid: {at: Turn(*key, find_speaker(text)) for at, (_, *key, text) in near.items()}
-        for rid, near in found.items()
-    }
-    sides = (range(-1, -reach - 1, -1), range(1, reach + 1))
-    return {
-        rid: tuple([near[at] for at in side if at in near] for side in sides) for rid, near in turns.items()
-    }
+    before, after = range(-1, -reach - 1, -1), range(1, reach + 1)
+    return {rid: (_list_turns(near, before), _list_turns(near, after)) for rid, near in found.items()}
+
+
+def _list_turns(near: Mapping[int, tuple], places: Iterable[int]) -> list[Turn]:
+    found = (near[at] for at in places if at in near)
+    return [Turn(rid, content_hash, find_speaker(text)) for _, rid, content_hash, text in found]
 
 
 def take_steps(speaker: str, turns: Iterable[Turn]) -> Iterator[Near]:
