@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -55,6 +56,22 @@ def log_in(page: Page, server: Up) -> None:
     page.get_by_label("Password").fill(server.first["password"])
     page.get_by_role("button", name="Log in").click()
     page.get_by_role("heading", name="Connect an agent").wait_for()
+
+
+def test_the_link_that_up_prints_logs_in_once(server: Up, view: View, browser: Browser) -> None:
+    (link,) = re.findall(r"http://\S+/login/\S+", server.output())
+    page = view.page
+    page.goto(link)
+    page.get_by_role("button", name="Log in as admin").click()
+    page.get_by_role("heading", name="Connect an agent").wait_for()
+    page.get_by_role("button", name="Play a sample session").wait_for()
+    check_clean(view, server.first["url"])
+    other = browser.new_context().new_page()
+    other.goto(link)
+    expect(other.locator("main")).to_contain_text(
+        "This login link was used already: day1 login makes another."
+    )
+    other.context.close()
 
 
 def run_in_home(home: Path, command: str, stdin: str = "") -> str:
