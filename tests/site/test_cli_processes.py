@@ -165,10 +165,18 @@ def processor_time() -> float:
 def test_ctrl_c_is_quiet(script: Path, env: dict[str, str]) -> None:
     words = [script, "write-fact", "-"]
     with subprocess.Popen(words, env=env, stdin=subprocess.PIPE, stdout=-1, stderr=-1) as process:
-        time.sleep(1.5)
+        wait_for_reader(process.pid)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (130, b"", b"")
+
+
+def wait_for_reader(pid: int) -> None:
+    """Wait until a process reads its input. Needs /proc."""
+    end = time.monotonic() + 60
+    while "pipe_read" not in Path(f"/proc/{pid}/wchan").read_text():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def test_a_reader_that_goes_away_is_no_error(script: Path, env: dict[str, str], first: str) -> None:

@@ -109,7 +109,7 @@ def test_the_login_of_the_admin(look: Any, server: Up, width: int, scheme: str) 
 def test_the_api_can_be_browsed_and_tried(look: Any, server: Up, width: int, scheme: str) -> None:
     view = look("docs", width, scheme)
     page = view.page
-    page.wait_for_selector(".opblock", timeout=20_000)
+    page.wait_for_selector(".opblock", timeout=60_000)
     if scheme == "light":  # the list is the same in the other
         operations, names = read_through(page)
         assert len(operations) >= 30
