@@ -82,9 +82,12 @@ def build_error_response(error: Exception, method: str | None, path: str) -> Res
             return build_problem(status, code, text)
     if trouble := describe_trouble(error):
         logger.warning("%s %s: %r", method, path, error)
-        is_refused = isinstance(error, StorageRefused)
-        data = {"storage": error.state, "retry_after": RETRY_SECONDS} if is_refused else {}
-        return build_problem(*trouble, data)
+        state = (
+            {"storage": error.state, "retry_after": RETRY_SECONDS}
+            if isinstance(error, StorageRefused)
+            else {}
+        )
+        return build_problem(*trouble, state)
     logger.error("%s %s failed", method, path, exc_info=error)
     return build_problem(*BROKEN)
 
