@@ -59,7 +59,7 @@ def measure_pages(folder: Path, clock: Clock, suffix: str = "", reasons: Sequenc
     client, bare = log_in(), measure_bare(folder, clock)
     figures = []
     for reason in reasons or ("", *WORTH):
-        address = f"/admin/p/default/queue?reason={reason}" if reason else "/admin/p/default/queue"
+        address = f"/admin/p/default/review?reason={reason}" if reason else "/admin/p/default/review"
         times = measure(lambda address=address: load(client, address), clock)
         name = f"queue, {reason or 'all reasons'}{suffix}"
         says = f"the newest unverified by sqlite3; p50 {p50(times):.0f} ms"

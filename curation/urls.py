@@ -14,7 +14,7 @@ from curation.views.bundles import (
 from curation.views.calibration import CalibrationPage
 from curation.views.handoffs import HandoffPage, Handoffs
 from curation.views.quarantines import QuarantinePage, Quarantines
-from curation.views.queue import ChangeView, QueuePage, SaveView
+from curation.views.queue import ChangeView, MovedQueue, QueuePage, SaveView
 from curation.views.review import Answer, Review
 from curation.views.review_figure import load_review_figure
 from curation.views.review_panels import count_questions, load_questions, load_waiting
@@ -25,15 +25,16 @@ from curation.views.verification import AskJudge, JobPage, VerificationPage, loa
 from memory.views.fact_panels import add_fact_panel
 from memory.views.frames import WEB, Page, build_patterns
 from memory.views.home import add_home_figure, add_home_panel
-from memory.views.navigation import Section, add_section
+from memory.views.navigation import SAFETY, SHARE, Section, add_section
 from memory.views.view_context import REVIEW, add_counter
 
 PAGES: list[Page] = [
-    ("review", Review, "review"),
+    ("review", QueuePage, "review"),
+    ("review/questions", Review, "review-questions"),
     ("review/<uuid:item_id>", Answer, "review-answer"),
-    ("queue", QueuePage, "queue"),
-    ("queue/views", SaveView, "save-view"),
-    ("queue/views/<uuid:view_id>", ChangeView, "change-view"),
+    ("queue", MovedQueue, "queue"),
+    ("review/views", SaveView, "save-view"),
+    ("review/views/<uuid:view_id>", ChangeView, "change-view"),
     ("verification", VerificationPage, "verification"),
     ("verification/calibration", CalibrationPage, "calibration"),
     ("verification/jobs/<uuid:job_id>", JobPage, "verification-job"),
@@ -57,13 +58,31 @@ urlpatterns = build_patterns(PAGES, WEB)
 
 add_section(Section("review", _("Review"), "inbox", "r", scope="curate", order=10, place="review"))
 add_section(
-    Section("verification", _("Verification"), "verified", "v", scope="curate", order=20, place="review")
+    Section(
+        "verification",
+        _("Verification"),
+        "verified",
+        "v",
+        scope="curate",
+        order=20,
+        place="review",
+        is_tab=False,
+    )
 )
-add_section(Section("handoffs", _("Handoffs"), "out", "w", order=50, place="settings"))
-add_section(Section("bundles", _("Bundles"), "project", "d", order=70, place="settings"))
-add_section(Section("templates", _("Templates"), "copy", "p", order=60, place="settings"))
+add_section(Section("handoffs", _("Handoffs"), "out", "w", order=50, place="settings", group=SHARE))
+add_section(Section("bundles", _("Bundles"), "project", "d", order=70, place="settings", group=SHARE))
+add_section(Section("templates", _("Templates"), "copy", "p", order=60, place="settings", group=SHARE))
 add_section(
-    Section("quarantines", _("Quarantine"), "archived", "y", scope="curate", order=80, place="settings")
+    Section(
+        "quarantines",
+        _("Quarantine"),
+        "archived",
+        "y",
+        scope="curate",
+        order=80,
+        place="settings",
+        group=SAFETY,
+    )
 )
 add_fact_panel("fact/rating.html", load_panel)
 add_fact_panel("fact/questions.html", load_questions)

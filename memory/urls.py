@@ -21,7 +21,7 @@ from memory.views.home import Help, Home
 from memory.views.keys import Keys, RevokeKey, RotateKey
 from memory.views.location_switch import SwitchLocation
 from memory.views.members import ChangeMember, Invite, Members, RemoveMember, RevokeInvitation
-from memory.views.navigation import Section, add_section
+from memory.views.navigation import SAFETY, Section, add_section
 from memory.views.search import Search
 from memory.views.sessions import SessionPage, Sessions
 from memory.views.topology import Expired, Topology
@@ -76,4 +76,6 @@ add_section(Section("branches", _("Branches"), "branch", "b", order=10, place="b
 add_section(Section("merge-requests", _("Merge requests"), "merge", "q", order=20, place="branches"))
 add_section(Section("keys", _("Agents & keys"), "key", "k", scope="admin", order=10, place="settings"))
 add_section(Section("members", _("Members"), "members", "m", order=20, place="settings"))
-add_section(Section("audit", _("Audit"), "history", "a", scope="admin", order=95, place="settings"))
+add_section(
+    Section("audit", _("Audit"), "history", "a", scope="admin", order=95, place="settings", group=SAFETY)
+)

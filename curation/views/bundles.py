@@ -34,7 +34,7 @@ STATES = {
     Origin.CREATED.value: gettext_lazy("Made here"),
     Origin.UPLOADED.value: gettext_lazy("Uploaded"),
 }
-FLAGS = ("only_verified", "conversations", "relations")  # true by default
+FLAGS = ("only_verified", "conversations", "relations")
 FROM_BRANCH = (gettext_lazy("From branch"), gettext_lazy("The branch whose knowledge travels."))
 ON_BRANCH = (gettext_lazy("Branch"), gettext_lazy("Empty: a branch of its own, apart from all others."))
 
@@ -77,7 +77,8 @@ class Bundles(StateListPage):
         return bundle_engine.count_bundles(actor=self.reader.actor)
 
     def find_values(self, name: str) -> dict[str, Any]:
-        return {"branch": self.reader.branch.name} | dict.fromkeys(FLAGS, True)
+        first = dict.fromkeys(FLAGS, True) | {"conversations": False}  # knowledge, not transcripts
+        return {"branch": self.reader.branch.name} | first
 
 
 # ---- uploads ---------------------------------------------------------------------------------------

@@ -12,11 +12,10 @@ from django.utils.translation import gettext_lazy as lazy
 
 from curation.engines.queue.actions import MERGE_DUPLICATES, MOVE, QueueActionEngine
 from curation.engines.queue.engine import QueueEngine
-from curation.engines.queue.reasons import Reason
 from curation.engines.queue.saved_views import SavedViewEngine
 from curation.engines.review.pair_answers import KEEP_BOTH
 from curation.models import SavedView
-from curation.views.review import STATUSES
+from curation.views.review import STATUSES, find_asked, list_filters, show_fact
 from memory.engines.facts.bulk_actions import MAX_FACTS, Report
 from memory.engines.facts.filters import FactFilter
 from memory.exceptions import Conflict, Invalid
@@ -33,15 +32,6 @@ from memory.views.view_context import ViewContext, build_undo_url
 queue_engine, view_engine = QueueEngine(), SavedViewEngine()
 ENTRIES = 20
 OTHERS = ("reason",)  # parameters of the page that are no filters
-REASONS: dict[str, Any] = {
-    Reason.PROPOSED: lazy("Proposals"),
-    Reason.CONTESTED: lazy("Contested"),
-    Reason.NEAR_DUPLICATE: lazy("Near duplicates"),
-    Reason.DISAGREEMENT: lazy("Judge and rule disagree"),
-    Reason.EXPIRING: lazy("Expiring"),
-    Reason.UNVERIFIED: lazy("Unverified"),
-    Reason.NEVER_RECALLED: lazy("Never recalled"),
-}
 BROUGHT = "bring"  # what a move to a branch that this one comes from does
 DONE_SENTENCES = {
     MERGE_DUPLICATES: lazy("Merged."),
@@ -58,13 +48,18 @@ class QueuePage(BulkActions, TokenFilters, ProjectPage):
     template_name = "queue.html"
     section, scope, title = "review", "curate", lazy("Review")
     extra_context = {
-        "reasons": REASONS.items(),
-        "statuses": STATUSES.items(),
         "most": MAX_FACTS,
         "categories": CATEGORIES,
         "drawing": "check",
-        "none_yet": lazy("Nothing waits here."),
+        "none_yet": lazy("Nothing needs review."),
     }
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if fact_id := find_asked(request):
+            return show_fact(self, fact_id)
+        if (status := request.GET.get("status", "")) in STATUSES:  # the address of before
+            return redirect(self.reader.url("review-questions", status=status))
+        return super().get(request, *args, **kwargs)
 
     @property
     def token_fields(self) -> Collection[str]:
@@ -92,7 +87,7 @@ class QueuePage(BulkActions, TokenFilters, ProjectPage):
             shown["error"] = error_sentence(error)
         shown |= {"chosen": self.chosen, "report": take_report(self.request), "proposals": True}
         shown["views"] = list_views(self.reader)
-        return super().get_context_data(**shown, **kwargs)
+        return super().get_context_data(**shown, **list_filters(self.reader, self.chosen), **kwargs)
 
     def run_action(self, action: str, fact_ids: Iterable[UUID], parameters: dict[str, Any]) -> Report:
         target = self.request.POST.get("to_branch", "").strip()
@@ -121,10 +116,20 @@ def list_views(reader: ViewContext) -> list[dict[str, Any]]:
 def describe_view(reader: ViewContext, view: SavedView) -> dict[str, Any]:
     """Return a saved view with its address, and whether it is the reader's own."""
     words = {"branch": view.branch, "reason": view.reasons, **view.filters}
-    address = reader.frame.reverse("queue", reader.project.slug)
+    address = reader.frame.reverse("review", reader.project.slug)
     query = urlencode({name: value for name, value in words.items() if value}, doseq=True)
     own = view_engine.is_own(view=view, actor=reader.actor)
     return {"row": view, "address": f"{address}?{query}" if query else address, "is_own": own}
+
+
+class MovedQueue(ProjectPage):
+    """The address of the queue before it was the page Review."""
+
+    scope, section = "curate", "review"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        address = self.reader.frame.reverse("review", self.reader.project.slug)
+        return redirect(f"{address}?{query}" if (query := request.GET.urlencode()) else address)
 
 
 class NamedView(ProjectPage):
@@ -135,7 +140,7 @@ class NamedView(ProjectPage):
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Lead whoever reloads the form to the queue."""
-        return redirect(self.reader.url("queue"))
+        return redirect(self.reader.url("review"))
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
@@ -163,8 +168,8 @@ class SaveView(NamedView):
             filters={name: request.POST[name] for name in FactFilter.CHECKS if request.POST.get(name)},
         )
         flash_success(request, _("The view is saved."))
-        back = safe_referer(request, self.reader.url("queue"))
-        return redirect(self.reader.url("queue") if urlsplit(back).path == request.path else back)
+        back = safe_referer(request, self.reader.url("review"))
+        return redirect(self.reader.url("review") if urlsplit(back).path == request.path else back)
 
 
 class ChangeView(NamedView):
@@ -185,4 +190,4 @@ class ChangeView(NamedView):
             case _other:
                 raise Invalid(_("This page knows no such action."))
         flash_success(request, text)
-        return redirect(self.reader.url("queue"))
+        return redirect(self.reader.url("review"))

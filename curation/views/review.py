@@ -1,5 +1,6 @@
 """The review queue: questions for a person, answered by keys, by buttons, or without a script."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from curation.engines.queue.engine import QueueEngine
+from curation.engines.queue.reasons import Reason
 from curation.engines.review.review_queue import DECISIONS, KEEPING_ONE, ReviewEngine
 from curation.models import ReviewItem
 from memory.engines.facts.engine import FactEngine
@@ -19,18 +21,35 @@ from memory.views.base import ProjectPage, base_context
 from memory.views.error_text import error_sentence
 from memory.views.filter_tokens import refuse_unknown
 from memory.views.flash import flash_success, flash_warning
+from memory.views.navigation import count_for_actor
 from memory.views.proposals import asked_again, render_answered
-from memory.views.view_context import build_undo_url
+from memory.views.view_context import (
+    MAX_COUNTED_QUESTIONS,
+    REQUESTS,
+    ViewContext,
+    build_undo_url,
+    format_count,
+)
 from memory.views.widgets import parse_number
 
 review_engine = ReviewEngine()
 PROPOSALS = ProposalEngine()
 ITEMS = 20
+REASONS: dict[str, Any] = {
+    Reason.PROPOSED: gettext_lazy("Proposals"),
+    Reason.CONTESTED: gettext_lazy("Contradictions"),
+    Reason.NEAR_DUPLICATE: gettext_lazy("Near duplicates"),
+    Reason.DISAGREEMENT: gettext_lazy("Disputed ratings"),
+    Reason.EXPIRING: gettext_lazy("Expiring"),
+    Reason.UNVERIFIED: gettext_lazy("Unverified"),
+    Reason.NEVER_RECALLED: gettext_lazy("Never recalled"),
+}
+# Lists of questions and proposals on all branches.
 STATUSES = {
-    "open": gettext_lazy("Waiting"),
-    "proposed": gettext_lazy("Proposals"),
+    "open": gettext_lazy("On all branches"),
+    "proposed": gettext_lazy("Proposals on all branches"),
     "resolved": gettext_lazy("Answered"),
-    "all": gettext_lazy("All"),
+    "all": gettext_lazy("All questions"),
 }
 COUNTED = 100  # proposals that the tab counts
 ANSWER_MESSAGES = {
@@ -108,23 +127,37 @@ def find_asked(request: HttpRequest) -> UUID | None:
     return c.parse_uuid("proposal", requested) if requested else None
 
 
+def show_fact(page: ProjectPage, fact_id: UUID) -> HttpResponse:
+    """Render a fact as it is on its branch now, for a script that updates it in a list."""
+    reader = page.reader
+    fact = FactEngine().get_fact(fact_id=fact_id, **reader.read_args)
+    entry = QueueEngine().find_entry(fact_id=fact_id, actor=reader.actor, branch_name=reader.branch.name)
+    return asked_again(page, fact, causes=entry.causes) if entry else render_answered(page, fact)
+
+
+def list_filters(reader: ViewContext, chosen: Sequence[str] = (), current: str = "") -> dict[str, Any]:
+    """Return the filters of Review, each with its address, how much waits there, and whether it is read."""
+    counts = QueueEngine().count_waiting(
+        actor=reader.actor, branch_name=reader.branch.name, maximum=MAX_COUNTED_QUESTIONS
+    )
+    found = [(_("All"), reader.url("review", at=None), "", not chosen and not current)]
+    for reason, title in REASONS.items():
+        count = format_count(counts[reason]) if reason in counts else ""
+        found.append((title, reader.url("review", at=None, reason=reason), count, reason in chosen))
+    requests = count_for_actor(reader.actor, REQUESTS) or ""
+    found.append((_("Merge requests"), reader.url("merge-requests", at=None), requests, False))
+    found.append((_("Verification"), reader.url("verification", at=None), "", current == "verification"))
+    for status in ("resolved", "open"):
+        address = reader.url("review-questions", at=None, status=status)
+        found.append((STATUSES[status], address, "", status == current))
+    return {"review_filters": found}
+
+
 class Review(ProjectPage):
     template_name = "review.html"
     section = "review"
     title = gettext_lazy("Review")
     scope = "curate"
-
-    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        fact_id = find_asked(request)
-        return self.show_fact(fact_id) if fact_id else super().get(request, *args, **kwargs)
-
-    def show_fact(self, fact_id: UUID) -> HttpResponse:
-        """Render a fact as it is on its branch now, for a script that updates it in a list."""
-        fact = FactEngine().get_fact(fact_id=fact_id, **self.reader.read_args)
-        entry = QueueEngine().find_entry(
-            fact_id=fact_id, actor=self.reader.actor, branch_name=self.reader.branch.name
-        )
-        return asked_again(self, fact, causes=entry.causes) if entry else render_answered(self, fact)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         refuse_unknown(self.request, ["status"])
@@ -140,8 +173,8 @@ class Review(ProjectPage):
         shown = {
             "page": page,
             "status": status,
-            "statuses": STATUSES.items(),
             "only": only,
+            **list_filters(self.reader, current=status),
         }
         nothing = describe_nothing(status, waiting)
         return super().get_context_data(**shown, **nothing, waiting=waiting, **kwargs)

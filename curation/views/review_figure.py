@@ -16,8 +16,7 @@ def load_review_figure(reader: ViewContext) -> Figure | None:
     """Return how many questions wait now, and waited on the last days; None as for the questions."""
     if not (reader.can["curate"] and reader.is_now):
         return None
-    branch = None if reader.is_main else reader.branch
-    past = count_backlog(actor=reader.actor, until=reader.moment, days=DAYS - 1, branch=branch)
+    past = count_backlog(actor=reader.actor, until=reader.moment, days=DAYS - 1, branch=reader.branch)
     shown = reader.open_questions or "0"
     now = int(shown) if shown.isdecimal() else max(past[-1], MAX_COUNTED_QUESTIONS)  # many are not counted
     return Figure(shown, reader.url("review"), gettext_lazy("Needs review"), draw_backlog([*past, now]))

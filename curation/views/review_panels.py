@@ -20,8 +20,9 @@ def load_waiting(reader: ViewContext) -> Any:
     """Return the newest open questions; None in the past or without the scope curate."""
     if not (reader.can["curate"] and reader.is_now):
         return None
-    branch = "" if reader.is_main else reader.branch.name
-    page = ReviewEngine().list_items(actor=reader.actor, branch_name=branch, status="open", limit=MAX_WAITING)
+    page = ReviewEngine().list_items(
+        actor=reader.actor, branch_name=reader.branch.name, status="open", limit=MAX_WAITING
+    )
     for item in page.results:
         item.both = [item.fact, item.other]
     return page

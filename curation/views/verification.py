@@ -15,6 +15,7 @@ from curation.engines.verification.selection import DEFAULT_LIMIT
 from curation.models import VerificationJob
 from curation.operations.jobs import JOBS
 from curation.operations.verification import VERIFICATION
+from curation.views.review import list_filters
 from memory.conf import conf
 from memory.engines.facts.verdicts import JUDGEABLE
 from memory.models import Fact
@@ -66,7 +67,9 @@ class VerificationPage(ActionPage, ListPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         summary = summarize_branch(branch_name=self.reader.branch.name, actor=self.reader.actor)
-        return super().get_context_data(summary=summary, lead=describe_rater(summary.judge), **kwargs)
+        shown = {"summary": summary, "lead": describe_rater(summary.judge)}
+        filters = list_filters(self.reader, current="verification")
+        return super().get_context_data(**shown, **filters, **kwargs)
 
     def find_values(self, name: str) -> dict[str, Any]:
         return {"limit": DEFAULT_LIMIT, "budget": conf().judge_budget}

@@ -15,7 +15,7 @@ from memory.operations.erasures import ERASURES
 from memory.views.base import ProjectPage
 from memory.views.frames import add_page
 from memory.views.list_page import ListPage
-from memory.views.navigation import Section, add_section
+from memory.views.navigation import SAFETY, Section, add_section
 from memory.views.widgets import add_form_error
 
 SCOPES = {
@@ -53,7 +53,11 @@ COPIES = {
 }
 OTHERS = _("A copy that another project made")
 
-add_section(Section("erasures", _("Erasure"), "archived", "x", scope="admin", order=90, place="settings"))
+add_section(
+    Section(
+        "erasures", _("Erasure"), "archived", "x", scope="admin", order=90, place="settings", group=SAFETY
+    )
+)
 
 
 class TargetForm(forms.Form):

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from memory.engines.facts.bulk_actions import DONE, REFUSED, Report
 from memory.engines.merging.gates import GateResult
-from memory.engines.merging.plan import CLASSES, CONFLICT, PlanItem
+from memory.engines.merging.plan import APPLIED, CLASSES, CONFLICT, PlanItem
 from memory.engines.merging.plan_views import PlanView
 from memory.engines.merging.recall_gate import measure_recall
 from memory.engines.merging.request_results import RequestCheck
@@ -44,6 +44,7 @@ TABS = {
 CONFLICTS = 20  # of a page; the next ones are fetched before they run out
 PREVIEW = 20  # other changes below the conflicts
 VERIFIED_AT_ONCE = 100  # facts that a page shows and verifies
+BROUGHT = (CONFLICT, APPLIED)
 OTHERS = tuple(name for name in CLASSES if name != CONFLICT)
 DECIDED_AT = "decided_at"
 REFUSALS = (BranchArchived, Conflict, IllegalTransition, Invalid)
@@ -100,6 +101,7 @@ class MergeRequestPage(ActionPage, RequestPart):
         tab = self.request.GET.get("tab", "")
         tab = tab if tab in TABS else "conversation"
         shown = {**self.describe_check(found), "tab": tab, "tabs": TABS, "tab_template": f"merge/{tab}.html"}
+        shown["change_count"] = count_changes(found.view) if found.view else 0
         shown |= getattr(self, f"_{tab}_context")(found)
         return super().get_context_data(title=str(found.request), found=found, **shown, **kwargs)
 
@@ -143,7 +145,9 @@ class MergeRequestPage(ActionPage, RequestPart):
     # ---- tabs ----------------------------------------------------------------------------------
 
     def _conversation_context(self, found: RequestCheck) -> dict[str, Any]:
-        return {"events": self._act(request_history.list_events), "approvals": found.approvals}
+        """Return what happened, and of a request that is open the changes, which are decided in place."""
+        events = {"events": self._act(request_history.list_events), "approvals": found.approvals}
+        return events | (self._changes_context(found) if found.request.pending else {})
 
     def _commits_context(self, found: RequestCheck) -> dict[str, Any]:
         return {"page": self._act(request_history.list_commits, **self.paging())}
@@ -225,6 +229,11 @@ def list_figures(view: PlanView) -> list[tuple[str, str, int]]:
         for kind, by_class in counts.items()
         if outcome in by_class and kind != "confirmation"
     ]
+
+
+def count_changes(view: PlanView) -> int:
+    """Return how many memories the merge would change, those with a conflict among them."""
+    return sum(count for outcome, _kind, count in list_figures(view) if outcome in BROUGHT)
 
 
 def find_result(found: RequestCheck, name: str) -> GateResult:

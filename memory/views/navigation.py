@@ -46,7 +46,10 @@ PLACE_NAMES = [place.name for place in PLACES]
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a place. ``name`` is its URL's, ``letter`` the key after g, ``scope`` is needed to see it."""
+    """A part of a place. ``name`` is its URL's, ``letter`` the key after g, ``scope`` is needed to see it.
+
+    Without ``is_tab`` the place's own page leads there. ``group`` is said before the first of several tabs.
+    """
 
     name: str
     title: "StrOrPromise"
@@ -55,6 +58,8 @@ class Section:
     scope: str = "read"
     order: int = 50
     place: str = "facts"
+    is_tab: bool = True
+    group: "StrOrPromise" = ""
 
 
 @dataclass(frozen=True)
@@ -68,10 +73,12 @@ class Entry:
     is_current: bool = False
     count: str | None = None  # None where nothing is counted
     count_id: str = ""
+    group: "StrOrPromise" = ""
 
 
 Counter = Callable[[str], str | None]  # how much waits in the section of a name; None: nothing is counted
 
+SHARE, SAFETY = _("Share"), _("Safety")  # groups of settings
 SECTIONS: list[Section] = []
 SERVER_LISTS = (
     ("auth_user", _("Users"), "person"),
@@ -115,7 +122,7 @@ def list_entries(
 def list_tabs(reader: Any, section: str) -> list[Entry]:
     """Return the sections of the place that is read; none where it is a single one."""
     place = next((one.place for one in SECTIONS if one.name == section), "")
-    mine = [one for one in sections_for(reader.actor) if one.place == place]
+    mine = [one for one in sections_for(reader.actor) if one.place == place and one.is_tab]
     return [_link_section(one, reader.url, section) for one in mine] if len(mine) > 1 else []
 
 
@@ -133,7 +140,14 @@ def last_member(request: HttpRequest) -> Membership | None:
 
 def _link_section(section: Section, url: Callable[[str], str], current: str) -> Entry:
     is_current = section.name == current
-    return Entry(section.title, section.icon, url(section.name), section.letter, is_current)
+    return Entry(
+        section.title,
+        section.icon,
+        url(section.name),
+        section.letter,
+        is_current,
+        group=section.group,
+    )
 
 
 def _list_reader_places(reader: Any, current: str) -> Iterable[Entry]:

@@ -143,10 +143,10 @@ class ViewContext:
 
     @cached_property
     def open_questions(self) -> str:
-        """Return how many questions wait where the review page of this branch looks: "99+" for many."""
+        """Return how many questions wait on this branch, as its page Review lists them: "99+" for many."""
         if not (self.can["curate"] and self.is_now):
             return ""
-        return COUNTERS[REVIEW](self.actor, None if self.is_main else self.branch)
+        return COUNTERS[REVIEW](self.actor, self.branch)
 
     def url(self, name: str, *args: Any, **query: Any) -> str:
         """Return the address of a page of this project in this frame, on the same branch at the same time.

@@ -352,7 +352,10 @@ PAGES = {
         ("fact-new", "fact-edit", "new-merge-request", "bundle-upload", "fork", "replay-new", "pick"), "write"
     ),
     "conversation-import": "write",
-    **dict.fromkeys(("review", "review-answer", "verification", "calibration", "verification-job"), "curate"),
+    **dict.fromkeys(
+        ("review", "review-questions", "review-answer", "verification", "calibration", "verification-job"),
+        "curate",
+    ),
     **dict.fromkeys(("quarantines", "quarantine", "scorings"), "curate"),
     **dict.fromkeys(("save-question", "queue", "save-view", "change-view"), "curate"),
     **dict.fromkeys(("keys", "rotate-key", "revoke-key", "invite", "remove-member", "audit"), "admin"),
@@ -428,7 +431,7 @@ FORMS = (
     Form("curate", "session-told", {"key": "s8", "answer": "wrong:{message}"}),
     Form("curate", "score-conversation", {"dimension": "safety", "value": "0.5"}),
     Form("curate", "facts", {"one": "verify:{fact}:{fact_version}"}),
-    Form("curate", "queue", {"one": "verify:{other}:1"}),
+    Form("curate", "review", {"one": "verify:{other}:1"}),
     Form("curate", "save-view", {"name": "of the page"}),
     Form("curate", "change-view", {"action": "rename", "name": "renamed"}),
     Form("curate", "review-answer", {"decision": "keep_both"}),

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.test import Client
 
 from curation.models import ReviewItem, SavedView
@@ -17,7 +18,7 @@ from tests.curation.test_queue import ask, rate  # noqa: F401  a fixture
 from tests.memory.views.conftest import Role, browser, person
 
 pytestmark = pytest.mark.django_db(transaction=True)
-PATH = "/p/test/queue"
+PATH = "/p/test/review"
 facts = FactEngine()
 
 
@@ -89,7 +90,7 @@ def test_duplicates_are_merged_and_facts_moved_from_the_page(
     user = person("cora", project, Role.CURATOR)
     user.is_staff = True
     user.save()
-    client, path = browser(user), f"{frame}/p/test/queue"
+    client, path = browser(user), f"{frame}/p/test/review"
     BranchManager().create_branch(name="task/x", actor=actor)
     one, two, three = write("one"), write("two"), write("three")
     ask(two, one)
@@ -116,7 +117,7 @@ def test_what_goes_to_where_its_branch_comes_from_stays_here(
     BranchManager().create_branch(name="task/x", actor=actor)
     fact = facts.write_fact(fact_text="one", branch_name="task/x", actor=actor).fact
     sent = {"action": "move", "to_branch": "main", "fact": tick(fact)}
-    moved = curator.post("/p/test/queue?branch=task%2Fx", sent, follow=True)
+    moved = curator.post("/p/test/review?branch=task%2Fx", sent, follow=True)
     assert "Brought there; it stays here too, since this branch is on its way there." in text(moved)
     assert moved.content.decode().count("data-undo") == 1
     assert state(fact, actor) == "active unverified"
@@ -186,7 +187,7 @@ def test_who_may_not_curate_sees_no_queue_and_is_refused(
 ) -> None:
     fact = write("one")
     view = SavedView.objects.create(project=project, owner="user:1", name="x", created_at=fact.created_at)
-    assert "/p/test/queue" not in viewer.get("/p/test/facts").content.decode()
+    assert "/p/test/review" not in viewer.get("/p/test/facts").content.decode()
     for client, status in ((viewer, 403), (stranger, 404)):
         for path in (PATH, f"{PATH}?reason=unverified"):
             assert client.get(path).status_code == status
@@ -210,3 +211,41 @@ def test_in_the_past_and_on_an_archived_branch_nothing_can_be_done(
     BranchManager().archive_branch(name="task/x", actor=actor)
     assert 'name="action"' not in curator.get(f"{PATH}?branch=task/x").content.decode()
     assert state(fact, actor) == "active unverified"
+
+
+def test_filters_count_what_they_list_and_the_menu_counts_the_questions(
+    curator: Client, actor: Actor, main: Branch
+) -> None:
+    rows = [FactEngine().write_fact(fact_text=f"Fact {n}.", actor=actor).fact for n in range(4)]
+    for n in range(3):
+        FactEngine().write_fact(fact_text=f"Perhaps {n}.", actor=actor, propose=True)
+    for number, kind in enumerate(("contested", "near_duplicate", "near_duplicate")):
+        ids = {"fact_id": rows[number + 1].uid, "other_id": rows[number].uid}
+        ReviewItem.objects.create(
+            project=main.project, branch=main, kind=kind, score=0.9, pair=str(number), **ids
+        )
+    page = curator.get(PATH).content.decode()
+    counts = dict(re.findall(r'reason=(\w+)"[^>]*>[^<]*<span class="count">(\d+)<', page))
+    assert counts == {"proposed": "3", "contested": "1", "near_duplicate": "2"}
+    assert re.findall(r'id="open-questions">(\d*)<', page) == ["3"]
+    for reason, count in counts.items():
+        listed = curator.get(PATH, {"reason": reason}).content.decode()
+        assert len(re.findall(r'<li class="question', listed)) == int(count), reason
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("/p/test/queue", "/p/test/review"),
+        ("/p/test/queue?reason=expiring&branch=main", "/p/test/review?reason=expiring&branch=main"),
+        ("/admin/p/test/queue?category=x", "/admin/p/test/review?category=x"),
+        ("/p/test/review?status=resolved", "/p/test/review/questions?status=resolved"),
+        ("/p/test/review?status=proposed", "/p/test/review/questions?status=proposed"),
+    ],
+)
+def test_old_addresses_lead_on(curator: Client, main: Branch, before: str, now: str) -> None:
+    user = curator.session["_auth_user_id"]
+    if before.startswith("/admin"):
+        get_user_model().objects.filter(pk=user).update(is_staff=True)
+    answer = curator.get(before)
+    assert (answer.status_code, answer.headers["Location"]) == (302, now)

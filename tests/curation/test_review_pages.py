@@ -56,7 +56,7 @@ def fact(uid: Any, actor: Actor) -> Fact:
 
 def test_the_queue_teaches_when_it_is_empty(curator: Client) -> None:
     assert "Nothing needs review." in text(curator.get("/p/test/review"))
-    answered = text(curator.get("/p/test/review?status=resolved"))
+    answered = text(curator.get("/p/test/review/questions?status=resolved"))
     assert "Nothing was answered yet." in answered
     assert "Every answer can be undone." in answered.split("Nothing was answered yet.")[1]
 
@@ -64,7 +64,7 @@ def test_the_queue_teaches_when_it_is_empty(curator: Client) -> None:
 def test_an_empty_queue_says_that_proposals_wait(curator: Client, actor: Actor) -> None:
     for words in ("1 proposal does", "2 proposals do"):
         FACTS.write_fact(fact_text=f"Perhaps: {words}.", propose=True, actor=actor)
-        page = text(curator.get("/p/test/review"))
+        page = text(curator.get("/p/test/review/questions"))
         assert f"No question waits, but {words}." in page
         assert "Nothing needs review." not in page
 
@@ -82,7 +82,7 @@ def test_the_newer_of_a_contested_pair_is_proposed_to_take_the_place(curator: Cl
     (item,) = pairs(actor, 1, score=0.6)
     ReviewItem.objects.filter(pk=item.pk).update(kind="contested")
     FACTS.set_verification(fact_id=item.other_id, verdict="verified", actor=actor)
-    page = text(curator.get("/p/test/review"))
+    page = text(curator.get("/p/test/review/questions"))
     assert "Does the newer one take the place of the older?" in page
     assert f'name="keep" value="{item.fact_id}" data-nth="2" checked' in page
     assert page.count('value="supersede"') == 1
@@ -214,7 +214,7 @@ def test_the_number_of_queries_does_not_grow(curator: Client, actor: Actor) -> N
     asked = []
     for more in (10, 90):
         pairs(actor, more)
-        asked.append(count_later_queries(curator, "/p/test/review?limit=100"))
+        asked.append(count_later_queries(curator, "/p/test/review/questions?limit=100"))
     assert asked[0] == asked[1]
 
 

@@ -122,6 +122,6 @@ def late(route: Route) -> None:
     route.continue_()
 
 
-QUEUES = ["/p/default/review", "/admin/p/default/review"]
+QUEUES = ["/p/default/review/questions", "/admin/p/default/review/questions"]
 WAITING = ".question:not([data-answered], [data-sent])"
 DONE = ".question[data-answered]"

@@ -56,7 +56,7 @@ def test_a_queue_of_fifty_is_cleared_by_fifty_presses(
     visit: Callable[..., Page], server: Up, frame: str
 ) -> None:
     proposed, single = json.loads(server.run_python(FILLED))
-    page = visit(f"{frame}/p/default/queue")
+    page = visit(f"{frame}/p/default/review")
     sent: list[str] = []
 
     def count(request: Request) -> None:

@@ -119,7 +119,7 @@ def test_a_double_click_on_a_fact_is_one_verdict(visit: Callable[..., Page], ser
 
 def test_a_held_key_answers_once(visit: Callable[..., Page], server: Up) -> None:
     ask(server, 4)
-    page = visit("/p/default/review")
+    page = visit("/p/default/review/questions")
     for _ in range(5):
         page.keyboard.down("i")  # without letting it go: a browser repeats it
     page.keyboard.up("i")
@@ -130,9 +130,9 @@ def test_a_held_key_answers_once(visit: Callable[..., Page], server: Up) -> None
 
 def test_an_answer_that_is_refused_leaves_the_question_open(visit: Callable[..., Page], server: Up) -> None:
     ask(server, 3)
-    page = visit("/p/default/review", refused=True)
+    page = visit("/p/default/review/questions", refused=True)
     page.context.route(
-        "**/review/*", lambda route: route.abort() if route.request.method == "POST" else late(route)
+        "**/review/*-*", lambda route: route.abort() if route.request.method == "POST" else late(route)
     )
     page.keyboard.press("i")
     expect(page.get_by_text("The server did not take this answer").first).to_be_visible(timeout=15000)
@@ -144,7 +144,7 @@ def test_an_answer_that_is_refused_leaves_the_question_open(visit: Callable[...,
 
 def test_the_queue_goes_on_after_its_first_page(visit: Callable[..., Page], server: Up) -> None:
     ask(server, 27)
-    page = visit("/p/default/review")
+    page = visit("/p/default/review/questions")
     expect(page.locator(WAITING)).to_have_count(20)
     for answered in range(1, 28):
         page.keyboard.press("i")
@@ -171,7 +171,7 @@ def test_keys_before_the_question_is_drawn_wait_for_it_until_e(
     visit: Callable[..., Page], server: Up
 ) -> None:
     ask(server, 4)
-    page = visit("/p/default/review")
+    page = visit("/p/default/review/questions")
     # All in one turn of the page: none of the questions behind the first was drawn when they are pressed.
     page.evaluate(
         """for (const key of "ievijuvi".split("")) {
@@ -233,7 +233,7 @@ def test_undo_pressed_before_the_page_is_here_undoes_the_last_action(
 def test_escape_leaves_a_field_and_then_the_editor(visit: Callable[..., Page], server: Up) -> None:
     ask(server, 2)
     (uid,) = write(server, "It is edited, or not.")
-    page = visit("/admin/p/default/review")
+    page = visit("/admin/p/default/review/questions")
     page.keyboard.press("e")
     expect(page.locator("textarea:focus")).to_have_count(1)
     page.keyboard.press("Escape")

@@ -89,7 +89,7 @@ def enter(browser: Browser, server: Up) -> Iterator[Any]:
 
 def test_a_curator_clears_ten_questions_with_the_keyboard(enter: Any, server: Up) -> None:
     page = enter("cora")
-    page.goto(f"{server.first['url']}/p/default/review")
+    page.goto(f"{server.first['url']}/p/default/review/questions")
     waiting = page.locator(".question:not([data-answered])")
     expect(waiting).to_have_count(12)
     page.keyboard.press("j")
@@ -120,7 +120,7 @@ def test_a_curator_clears_ten_questions_with_the_keyboard(enter: Any, server: Up
 
 def test_one_text_for_both_is_written_with_the_keyboard(enter: Any, server: Up) -> None:
     page = enter("cora")
-    page.goto(f"{server.first['url']}/p/default/review")
+    page.goto(f"{server.first['url']}/p/default/review/questions")
     page.keyboard.press("e")
     expect(page.locator("textarea:focus")).to_have_count(1)
     page.keyboard.press("ControlOrMeta+a")
@@ -224,7 +224,7 @@ def test_the_pages_work_without_a_script(enter: Any, server: Up) -> None:
     expect(page.locator(".badge.invalidated").first).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".fact .badge.verified")).to_be_visible()
-    page.goto(f"{server.first['url']}/p/default/review")
+    page.goto(f"{server.first['url']}/p/default/review/questions")
     before = page.locator(".question").count()
     page.get_by_role("button", name="Keep both").first.click()
     expect(page.locator(".question")).to_have_count(before - 1)

@@ -10,13 +10,13 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from curation.engines.queue.reasons import WORTH, Cause, Reason, Scope, build_never_recalled, find_causes
-from curation.engines.review.review_queue import with_facts
+from curation.engines.review.review_queue import select_waiting, with_facts
 from curation.models import ReviewItem, Verification
 from memory.actors import Actor
-from memory.db.expressions import IndexCondition
+from memory.db.expressions import IndexCondition, NotHidden
 from memory.db.querysets import VersionedQuerySet
 from memory.engines.facts.assessment import annotate_facts, is_unjudged
 from memory.engines.facts.filters import FactFilter
@@ -234,6 +234,23 @@ class QueueEngine:
             return pagination.Page([])
         return PageReader(scope, chosen, limit, actor.project_id).read(start, after, mark)
 
+    def count_waiting(
+        self, *, actor: Actor, branch_name: str = MAIN, maximum: int = 1000
+    ) -> dict[Reason, int]:
+        """Count the proposals and questions that wait on a branch, each kind up to ``maximum``.
+
+        Needs the scope curate. Raises BranchNotFound, BranchForbidden.
+        """
+        actor.require_scope("curate", branch_name)
+        branch = find_branch(actor, branch_name)
+        proposals = Fact._base_manager.filter(IndexCondition(PROPOSED_INDEX), seq_to=OPEN, deleted=False)
+        proposals = proposals.filter(NotHidden(), branch=branch)
+        found = {Reason.PROPOSED: 0 if branch.archived_at else proposals[:maximum].count()}
+        for kind in (ReviewItem.Kind.CONTESTED, ReviewItem.Kind.NEAR_DUPLICATE):
+            questions = select_waiting(actor, branch).filter(status=ReviewItem.Status.OPEN, kind=kind)
+            found[Reason(kind)] = filter_shown(questions, branch)[:maximum].count()
+        return found
+
     def find_entry(self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN) -> Entry | None:
         """Return why a fact waits now; None where it does not. Needs the scope curate."""
         actor.require_scope("curate", branch_name)
@@ -246,6 +263,14 @@ class QueueEngine:
             if causes := find_causes([fact], scope)[fact.uid]:
                 return Entry(fact, causes)
         return None
+
+
+def filter_shown(questions: QuerySet[ReviewItem], branch: Branch) -> QuerySet[ReviewItem]:
+    """Leave out the questions that wait for the release of what a quarantine hides."""
+    if not branch.masked:
+        return questions
+    rows = Fact.objects.in_lineage(branch.lineage()).rows()
+    return questions.filter(*(Exists(rows.filter(uid=OuterRef(name))) for name in ("fact_id", "other_id")))
 
 
 def parse_reasons(reasons: Collection[str]) -> tuple[Reason, ...]:
