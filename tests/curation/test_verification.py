@@ -392,7 +392,7 @@ def test_the_heuristic_opens_no_gate(settings: Any, write: Any, actor: Actor) ->
     verify_fact(fact_id=fact.uid, actor=actor, branch_name="task/x")
     assert read(fact, actor, "task/x") == ("plausible", "heuristic")
     assert check_reason(actor) == (
-        "Facts without a verdict that counts: 1. Have a person verify them on task/x, all in one action, or"
+        "Unverified facts: 1. Have a person verify them on task/x, all in one action, or"
         " set a judge (DAY1_JUDGE_MODEL), or ask for less in the policy of main."
     )
     settings.DAY1 = {**settings.DAY1, "judge_model": "any", "judge_api_key": "k"}

@@ -62,7 +62,7 @@ def test_no_form_with_several_deciding_buttons_takes_enter(visit: Callable[..., 
     ask(server, 1)
     (uid,) = write(server, "Forms are counted.", propose=True)
     places = (
-        "review",
+        "review/questions",
         "review?status=proposed",
         "facts",
         f"facts/{uid}",

@@ -86,7 +86,7 @@ def test_keys_work_on_the_rows_of_the_facts(visit: Callable[..., Page], server: 
 
 def test_five_quick_presses_are_five_answers_in_order(visit: Callable[..., Page], server: Up) -> None:
     ask(server, 8)
-    page = visit("/p/default/review")
+    page = visit("/p/default/review/questions")
     shown = [text.split()[1] for text in page.locator(".question .side:last-child .memory").all_inner_texts()]
     page.keyboard.type("ivivi")
     expect(page.locator(DONE)).to_have_count(5, timeout=15000)
@@ -100,7 +100,7 @@ def test_five_quick_presses_are_five_answers_in_order(visit: Callable[..., Page]
 
 def test_a_double_click_is_one_answer(visit: Callable[..., Page], server: Up) -> None:
     ask(server, 4)
-    page = visit("/admin/p/default/review")
+    page = visit("/admin/p/default/review/questions")
     page.get_by_role("button", name="Keep both").first.dblclick()
     expect(page.locator(DONE)).to_have_count(1, timeout=15000)
     page.wait_for_timeout(800)
@@ -157,7 +157,7 @@ def test_the_queue_goes_on_after_its_first_page(visit: Callable[..., Page], serv
 
 def test_what_is_typed_for_the_editor_answers_nothing(visit: Callable[..., Page], server: Up) -> None:
     ask(server, 4)
-    page = visit("/p/default/review")
+    page = visit("/p/default/review/questions")
     page.reload(wait_until="commit")
     page.locator(".question.at").wait_for()  # marked, and perhaps not drawn yet
     page.keyboard.type("evive la vie, iuvi")

@@ -227,4 +227,6 @@ def test_the_pages_work_without_a_script(enter: Any, server: Up) -> None:
     page.goto(f"{server.first['url']}/p/default/review/questions")
     before = page.locator(".question").count()
     page.get_by_role("button", name="Keep both").first.click()
+    expect(page.get_by_text("Kept both.")).to_be_visible()
+    page.goto(f"{server.first['url']}/p/default/review/questions")
     expect(page.locator(".question")).to_have_count(before - 1)

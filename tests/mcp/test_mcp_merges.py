@@ -75,7 +75,7 @@ def test_a_failing_check_is_told(agent: Agent, learned: str) -> None:
     (failed,) = [check for check in plan["checks"] if check["state"] == "failed"]
     assert failed["name"] == "require_verified"
     text = agent.refused("branch_merge", "conflict", name=TASK, dry_run=False)
-    assert "refused by require_verified: Facts without a verdict that counts: 1." in text
+    assert "refused by require_verified: Unverified facts: 1." in text
 
 
 def test_refusals(agent: Agent, learned: str, project: Project) -> None:

@@ -118,7 +118,7 @@ def test_who_joins_again_goes_on_and_completes_again(actor: Actor, task: AgentTa
     [
         (
             {"gates": ["require_verified"]},
-            "refused by require_verified: Facts without a verdict that counts: 1. Have a person verify them",
+            "refused by require_verified: Unverified facts: 1. Have a person verify them",
         ),
         ({"approvals": 1}, "refused by approvals"),
     ],

@@ -74,7 +74,7 @@ def test_a_person_verifies_what_a_merge_would_bring(day1: Day1, actor: Actor, le
 def test_what_a_merge_is_refused_for(day1: Day1, actor: Actor, learned: Fact) -> None:
     facts.write_fact(fact_text="A guess.", branch_name=TASK, actor=actor)
     text = (
-        "conflict: The merge is refused by require_verified: Facts without a verdict that counts: 1. Have a"
+        "conflict: The merge is refused by require_verified: Unverified facts: 1. Have a"
         f" person verify them on {TASK}, all in one action, or set a judge (DAY1_JUDGE_MODEL), or ask for"
         " less in the policy of main.\n"
     )

@@ -63,7 +63,7 @@ LIMIT = Field(
     "limit",
     Whole(1, MAX_FACTS),
     f"The newest so many; {DEFAULT_LIMIT}.",
-    label=_("Facts that nobody has judged, the newest"),
+    label=_("Unverified facts, at most"),
 )
 BUDGET = Field(
     "budget",

@@ -25,29 +25,29 @@ from memory.models import Fact, FactAssessment
 HUMAN, JUDGE = FactAssessment.Method.HUMAN, FactAssessment.Method.JUDGE
 VERIFIED, INVALIDATED = FactAssessment.Status.VERIFIED, FactAssessment.Status.INVALIDATED
 WRONG = _(
-    "Facts that were judged to be wrong: {wrong}; without a verdict that counts: {count}. Archive the wrong"
+    "Facts that were judged to be wrong: {wrong}; unverified: {count}. Archive the wrong"
     " ones on {source} or leave them out, and have the others verified."
 )
 # What to do about facts without a verdict, by whether a person's counts, and how far a judge's can.
 REMEDIES = {
     (True, "set"): _(
-        "Facts without a verdict that counts: {count}. Have a person verify them on {source}, all in one"
+        "Unverified facts: {count}. Have a person verify them on {source}, all in one"
         " action, or the judge rate them, or ask for less in the policy of {target}."
     ),
     (True, "missing"): _(
-        "Facts without a verdict that counts: {count}. Have a person verify them on {source}, all in one"
+        "Unverified facts: {count}. Have a person verify them on {source}, all in one"
         " action, or set a judge (DAY1_JUDGE_MODEL), or ask for less in the policy of {target}."
     ),
     (True, "refused"): _(
-        "Facts without a verdict that counts: {count}. Have a person verify them on {source}, all in one"
+        "Unverified facts: {count}. Have a person verify them on {source}, all in one"
         " action, or ask for less in the policy of {target}."
     ),
     (False, "set"): _(
-        "Facts without a verdict that counts: {count}. Have the judge rate them on {source}, or ask for less"
+        "Unverified facts: {count}. Have the judge rate them on {source}, or ask for less"
         " in the policy of {target}."
     ),
     (False, "missing"): _(
-        "Facts without a verdict that counts: {count}. Set a judge (DAY1_JUDGE_MODEL) and have it rate them"
+        "Unverified facts: {count}. Set a judge (DAY1_JUDGE_MODEL) and have it rate them"
         " on {source}, or ask for less in the policy of {target}."
     ),
 }

@@ -77,7 +77,7 @@ class TestVerified:
         assert (result.state, result.ids, result.count) == ("failed", (guess.uid,), 1)
         assert result.verifiable == (guess.uid,)
         assert result.reason == (
-            f"Facts without a verdict that counts: 1. Have a person verify them on {TASK}, all in one action,"
+            f"Unverified facts: 1. Have a person verify them on {TASK}, all in one action,"
             " or set a judge (DAY1_JUDGE_MODEL), or ask for less in the policy of main."
         )
 
@@ -91,7 +91,7 @@ class TestVerified:
         assert (result.state, result.ids) == ("failed", (wrong.uid,))
         assert result.verifiable == ()
         assert result.reason == (
-            "Facts that were judged to be wrong: 1; without a verdict that counts: 0. Archive the wrong ones"
+            "Facts that were judged to be wrong: 1; unverified: 0. Archive the wrong ones"
             f" on {TASK} or leave them out, and have the others verified."
         )
 

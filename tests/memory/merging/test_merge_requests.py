@@ -454,7 +454,7 @@ class TestRefused:
         fact = facts.write_fact(fact_text="A guess.", branch_name=TASK, actor=mira).fact
         error = refuse(
             Conflict,
-            "The merge is refused by require_verified: Facts without a verdict that counts: 1. Have a person"
+            "The merge is refused by require_verified: Unverified facts: 1. Have a person"
             f" verify them on {TASK}, all in one action, or set a judge (DAY1_JUDGE_MODEL), or ask for less"
             " in the policy of main.",
             engine.merge_request,
