@@ -39,7 +39,7 @@ QUERIES: dict[str, tuple[str, ...]] = {
 LEADS, FORM, SCRIPT = "leads elsewhere", "is a form's address", "answers a script"
 OPENED = "is of a row that the stores of these pages do not have: its own tests open it"
 NOT_A_PAGE = {
-    **dict.fromkeys(("erase", "admin:erase"), LEADS),
+    **dict.fromkeys(("erase", "admin:erase", "queue", "admin:queue"), LEADS),
     **dict.fromkeys(("front", "go", "admin:go", "admin:index", "admin:app_list", "admin:login"), LEADS),
     **dict.fromkeys(("admin:logout", "admin:password_change", "admin:password_change_done"), LEADS),
     "admin:view_on_site": LEADS,

@@ -35,7 +35,7 @@ from memory.views.widgets import parse_number
 review_engine = ReviewEngine()
 PROPOSALS = ProposalEngine()
 ITEMS = 20
-REASONS: dict[str, Any] = {
+REASONS: dict[Reason, Any] = {
     Reason.PROPOSED: gettext_lazy("Proposals"),
     Reason.CONTESTED: gettext_lazy("Contradictions"),
     Reason.NEAR_DUPLICATE: gettext_lazy("Near duplicates"),
@@ -140,9 +140,10 @@ def list_filters(reader: ViewContext, chosen: Sequence[str] = (), current: str =
     counts = QueueEngine().count_waiting(
         actor=reader.actor, branch_name=reader.branch.name, maximum=MAX_COUNTED_QUESTIONS
     )
-    found = [(_("All"), reader.url("review", at=None), "", not chosen and not current)]
+    is_all = not chosen and not current
+    found: list[tuple[Any, str, str, bool]] = [(_("All"), reader.url("review", at=None), "", is_all)]
     for reason, title in REASONS.items():
-        count = format_count(counts[reason]) if reason in counts else ""
+        count = format_count(counts.get(reason, 0))
         found.append((title, reader.url("review", at=None, reason=reason), count, reason in chosen))
     requests = count_for_actor(reader.actor, REQUESTS) or ""
     found.append((_("Merge requests"), reader.url("merge-requests", at=None), requests, False))

@@ -67,6 +67,9 @@ def want_another(actor: Actor) -> None:
     PolicyEngine().set_policy(pattern="main", approvals=1, author_may_approve=False, actor=actor)
 
 
+BROUGHT = r'class=(?:conflict|applied)&amp;type=\w+"><strong>(\d+)</strong>'
+
+
 def conflict_url(fact: Fact) -> str:
     return f"{PAGE}/conflicts/fact/{fact.uid}"
 
@@ -158,7 +161,10 @@ def test_the_page_shows_gates_conversation_changes_and_commits(viewer: Client, a
     assert "What the login task learned" in page
     assert "Look at <code>token 0</code>." in page
     assert "Conflicts without a decision: 1." in page
-    assert f'href="{PAGE}?tab=changes"' in page
+    (count,) = re.findall(r'\?tab=changes">Changes <span class="count">(\d+)<', page)
+    assert int(count) == sum(map(int, re.findall(BROUGHT, page)))
+    assert "Token 0 of task/tokens lives for <del>a day</del><ins>two days</ins>." in page
+    assert "Builds run at night." in page
     assert "Not ready to merge." in page
     changes = text(viewer.get(f"{PAGE}?tab=changes"))
     assert "Token 0 of task/tokens lives for <del>a day</del><ins>two days</ins>." in changes
