@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from memory.actors import Actor
 from memory.engines.access.members import build_member_actor, list_memberships
@@ -78,7 +79,7 @@ class Entry:
 
 Counter = Callable[[str], str | None]  # how much waits in the section of a name; None: nothing is counted
 
-SHARE, SAFETY = _("Share"), _("Safety")  # groups of settings
+SHARE, SAFETY = pgettext_lazy("settings", "Share"), _("Safety")  # groups of settings
 SECTIONS: list[Section] = []
 SERVER_LISTS = (
     ("auth_user", _("Users"), "person"),
