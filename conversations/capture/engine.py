@@ -1,11 +1,12 @@
 """Ingestion of hook events: they become sessions, messages and observations."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, groupby
 from typing import Any
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -22,12 +23,13 @@ from conversations.models import Message
 from memory.actors import Actor
 from memory.conf import conf
 from memory.db.bulk_sql import insert_all
-from memory.db.raw_select import fetch_one, select_equal
+from memory.db.raw_select import select_equal
 from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.access.key_activity import TEST_SURFACE
 from memory.engines.facts.recall_log import log_recall
 from memory.engines.search.candidates import PreparedQuery
 from memory.engines.sessions.briefing import start_context
+from memory.engines.sessions.context import find_session
 from memory.engines.sessions.learning import enqueue_learning, read_again
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import build_observation
@@ -90,7 +92,7 @@ class IngestEngine:
         if len(events) > MAX_EVENTS:
             raise TooLarge(what="The list", limit=f"{MAX_EVENTS} events")
         whole = [read_event(raw, client) for raw in events]
-        gone = erased_sessions(actor.project_id, {event.session for event in whole if event})
+        gone = _find_erased(actor.project_id, {event.session for event in whole if event})
         read = [event for event in whole if event and event.session not in gone]
         is_test = bool(read) and all(event.name == "Test" for event in read)
         actor = replace(actor, surface=TEST_SURFACE if is_test else SURFACE)
@@ -135,12 +137,13 @@ class IngestEngine:
     def _ingest(
         events: Sequence[HookEvent], actor: Actor, branch_name: str, answered: bool
     ) -> dict[str, Any] | None:
-        fresh = _record_new(events, actor)
+        fresh, keys = _find_new(events, actor)
         for ends, batch in groupby(fresh, lambda event: event.name == "SessionEnd"):
             if ends:
                 _end_sessions(batch, actor)
             else:
                 _store_events(list(batch), actor, branch_name)
+        _record_keys(keys, actor)
         if not answered or not events or events[-1].name not in STARTS:
             return None
         return _format_answer(events[-1], _load_context(events[-1], actor, branch_name))
@@ -155,28 +158,40 @@ def _find_faults(events: Sequence[Any], read: Sequence[HookEvent | None]) -> Ite
                 yield {"event": number, "record": place, "reason": reason}
 
 
-def _record_new(events: Iterable[HookEvent], actor: Actor) -> list[HookEvent]:
-    """Record the events and return the new ones.
+def _find_erased(project_id: UUID, keys: Set[str]) -> Set[str]:
+    """Return those of the sessions that were erased. What is read of a single one is read for its events."""
+    if len(keys) != 1:
+        return erased_sessions(project_id, keys)
+    session = find_session(project_id, *keys)
+    return keys if session and session.erased_at else frozenset()
 
-    Raises ConcurrentRequest when another transaction records one of them now.
-    """
+
+def _find_new(events: Iterable[HookEvent], actor: Actor) -> tuple[list[HookEvent], list[str]]:
+    """Return the events that were not stored before, and the keys to record of them."""
     keys = [(event, event.key(actor.project_id)) for event in events]
-    requested = {key for _, key in keys if key}
-    known = {key for (key,) in select_equal(IngestedEvent, ("id",), id=requested)}
+    known = {key for (key,) in select_equal(IngestedEvent, ("id",), id={key for _, key in keys if key})}
     fresh: list[HookEvent] = []
+    new: list[str] = []
     for event, key in keys:
         if not key or key not in known:
             fresh.append(event)
+            new += [key] * bool(key)
             known.add(key)
-    new = requested & {event.key(actor.project_id) for event in fresh}
+    return fresh, sorted(new)
+
+
+def _record_keys(keys: Sequence[str], actor: Actor) -> None:
+    """Record the keys of stored events, behind what is read for them.
+
+    Raises ConcurrentRequest when another transaction records one of them now.
+    """
     now = timezone.now()
-    rows = [IngestedEvent(pk=key, project_id=actor.project_id, at=now) for key in sorted(new)]
+    rows = [IngestedEvent(pk=key, project_id=actor.project_id, at=now) for key in keys]
     try:
         insert_all(rows)  # waits for a concurrent transaction
         count_rows(actor.project_id, rows)
     except IntegrityError as error:
         raise ConcurrentRequest from error
-    return fresh
 
 
 def _store_events(events: Sequence[HookEvent], actor: Actor, branch_name: str) -> None:
@@ -229,8 +244,7 @@ def _fill_batch(event: HookEvent, turns: Sequence[Turn], actor: Actor, branch_na
 
 
 def _find_session(event: HookEvent, actor: Actor) -> Session | None:
-    rows = Session.objects.filter(project=actor.project_id, key=event.session)
-    return rows.select_related("branch").first()
+    return find_session(actor.project_id, event.session)
 
 
 def _renew_summary(session: Session, event: HookEvent, actor: Actor) -> None:
@@ -303,7 +317,7 @@ def _recall(event: HookEvent, question: Future[PreparedQuery] | None, actor: Act
     """
     if question is None:
         return ""
-    session = fetch_one(Session, project=actor.project_id, key=event.session)
+    session = find_session(actor.project_id, event.session)
     if session is None:
         return ""
     key, earlier = _list_earlier(event, session, actor)
@@ -317,7 +331,7 @@ def _recall(event: HookEvent, question: Future[PreparedQuery] | None, actor: Act
 @retry_transaction
 def _recall_repair(event: HookEvent, actor: Actor, branch_name: str) -> str:
     """Return what put a call right before that has failed; nothing twice in a session."""
-    session = fetch_one(Session, project=actor.project_id, key=event.session)
+    session = find_session(actor.project_id, event.session)
     if session is None or not actor.has_scope("read") or event.client in NO_CONTEXT_ON_PROMPT:
         return ""
     key, earlier = _list_earlier(event, session, actor)

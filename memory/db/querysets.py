@@ -6,7 +6,7 @@ that each uses its own index.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from heapq import merge
 from itertools import islice
 from operator import add, attrgetter
@@ -293,6 +293,13 @@ class VersionedQuerySet(LazyFilters[Row]):
 
         With ``cut``, long fields are texts of at most so many characters.
         """
+        statements = self.plan_by_key(columns, by, values, cut)
+        return [row for read, sql, params in statements for row in read.fetch(sql, params)]
+
+    def plan_by_key(
+        self, columns: Sequence[str], by: str, values: Iterable[Any], cut: int | None = None
+    ) -> list[raw_select.Statement]:
+        """Return the statements of ``select_by_key``, for ``read_together``."""
         few = list(values)
         if not few:
             return []
@@ -300,11 +307,8 @@ class VersionedQuerySet(LazyFilters[Row]):
             each = [self._where_conditions([visible]) for visible in self._visible_by(by)]
         except EmptyResultSet:
             return []
-        return [
-            row
-            for batch in each
-            for row in raw_select.by_key(self.db, self.model, columns, (by, few), batch, cut)
-        ]
+        plan = partial(raw_select.plan_by_key, self.db, self.model, columns, (by, few), cut=cut)
+        return [statement for batch in each for statement in plan(conditions=batch)]
 
     def fetch_by_key(self, by: str, values: Iterable[Any], max_characters: int | None = None) -> list[Row]:
         """Return the same rows as instances; with ``max_characters`` long fields are cut as by read_cut."""

@@ -19,6 +19,7 @@ from memory.db.fields import JSONTextField, find_plain_type, replace_strange
 Row = TypeVar("Row", bound=models.Model)
 VALUES_AT_ONCE = 1000  # of one column in a statement: callers need no batches of their own
 MAX_UNITED = 100  # selects of a statement
+MAX_NOTED_ROWS = 20  # of a statement
 CUT_MARK = " … [cut]"
 ROW = "t"  # alias of the table in these statements
 Converters = tuple[Any, list[Any], set[type] | None]
@@ -52,17 +53,33 @@ class Reading:
 
         ``lock`` locks them until the transaction ends, where the database does not lock everything anyway.
         """
-        sql, values = join_conditions(conditions)
+        sql, values = self.build(*conditions)
         if lock and self.connection.features.has_select_for_update:
             sql = f"{sql} {self.connection.ops.for_update_sql()}"
-        return self.fetch(self.sql + sql, values)
+        return self.fetch(sql, values)
+
+    def build(self, *conditions: tuple[str, Sequence[Any]]) -> tuple[str, Sequence[Any]]:
+        """Return the statement that reads the rows that meet all conditions, with its values."""
+        sql, values = join_conditions(conditions)
+        return self.sql + sql, values
 
     def fetch(self, sql: str, values: Sequence[Any]) -> list[tuple]:
-        """Return the rows of a statement that reads these columns first; what follows them stays raw."""
-        with self.connection.cursor() as cursor:
-            cursor.execute(sql, values)
-            rows = cursor.fetchall()
+        """Return the rows of a statement that reads these columns first; what follows them stays raw.
+
+        Few rows are noted as the database gave them, and converted anew when they are asked for again.
+        """
+        notes, key = self.connection.notes, (sql, *values)
+        rows = notes.get(key)
+        if rows is None:
+            with self.connection.cursor() as cursor:
+                cursor.execute(sql, values)
+                rows = cursor.fetchall()
+            if len(rows) <= MAX_NOTED_ROWS:
+                notes[key] = rows
         return convert_rows(self.connection, self.converters, rows)
+
+
+Statement = tuple[Reading, str, Sequence[Any]]  # with the values of its placeholders
 
 
 def convert_rows(connection: Any, of: Sequence[Converters], rows: Sequence[tuple]) -> list[tuple]:
@@ -129,6 +146,19 @@ def by_key(
     ``key`` is the column and its values. Primary keys with conditions are read in portions that the database
     looks up by key. With ``cut``, long fields are texts of at most so many characters.
     """
+    statements = plan_by_key(using, model, columns, key, conditions, cut)
+    return [row for read, sql, values in statements for row in read.fetch(sql, values)]
+
+
+def plan_by_key(
+    using: str,
+    model: type[models.Model],
+    columns: Sequence[str],
+    key: tuple[str, Iterable[Any]],
+    conditions: Iterable[Condition],
+    cut: int | None = None,
+) -> list[Statement]:
+    """Return the statements of ``by_key``, for ``read_together``."""
     by, values = key[0], list(key[1])
     features = get_features(using)
     field: Any = model._meta.get_field(by)
@@ -138,7 +168,7 @@ def by_key(
         values = list(dict.fromkeys(values))
     portions = (values[start : start + size] for start in range(0, len(values), size))
     named = (render_conditions([ColumnIn(model, by, batch)], using) for batch in portions)
-    return [row for batch in named for row in read.where(*batch, *shown)]
+    return [(read, *read.build(*batch, *shown)) for batch in named]
 
 
 def select_by_key(
@@ -164,19 +194,11 @@ def fetch_instances(rows: models.QuerySet[Row], by: str, values: Iterable[Any]) 
 def run_query(model: type[Row], rows: models.QuerySet) -> list[Row]:
     """Return the rows of a queryset of whole rows, without joins, as the ORM does."""
     try:
-        sql, values = rows.query.get_compiler(rows.db).as_sql()
+        statement = rows.query.get_compiler(rows.db).as_sql()
     except EmptyResultSet:
         return []
-    read = prepare_reading(rows.db, model, [field.name for field in all_fields(model)])
-    return build_instances(model, rows.db, read.fetch(sql, values))
-
-
-def fetch_keys(model: type[Row], using: str, keys: str, values: Sequence[Any]) -> list[Row]:
-    """Return the rows whose primary keys are those of a SELECT."""
-    read = prepare_reading(using, model, [field.name for field in all_fields(model)])
-    pk: Any = model._meta.pk
-    where = f"{ROW}.{connections[using].ops.quote_name(pk.column)} IN ({keys})"
-    return build_instances(model, using, read.where((where, values)))
+    names = [field.name for field in all_fields(model)]
+    return build_instances(model, rows.db, prepare_reading(rows.db, model, names).fetch(*statement))
 
 
 def all_fields(model: type[models.Model]) -> Sequence[Any]:
@@ -194,9 +216,17 @@ def read_cut(model: type[Row], by: str, values: Iterable[Any], max_characters: i
 
     A longer text ends in a mark, longer JSON is empty; ``row.truncated`` names these fields.
     """
+    statements = plan_cut(model, by, values, max_characters)
+    found = [row for read, sql, params in statements for row in read.fetch(sql, params)]
+    return cut_rows(build_instances(model, model._base_manager.db, found), max_characters)
+
+
+def plan_cut(
+    model: type[models.Model], by: str, values: Iterable[Any], max_characters: int
+) -> list[Statement]:
+    """Return the statements of ``read_cut``, for ``read_together``."""
     using, names = model._base_manager.db, [field.name for field in all_fields(model)]
-    found = by_key(using, model, names, (by, values), [], max_characters + 1)
-    return cut_rows(build_instances(model, using, found), max_characters)
+    return plan_by_key(using, model, names, (by, values), [], max_characters + 1)
 
 
 def cut_rows(rows: list[Row], max_characters: int) -> list[Row]:
@@ -227,11 +257,17 @@ def select_equal(model: type[models.Model], columns: Sequence[str], **equal: Ite
 
     Of the last column there may be any number of values.
     """
+    statements = plan_equal(model, columns, **equal)
+    return [row for read, sql, values in statements for row in read.fetch(sql, values)]
+
+
+def plan_equal(model: type[models.Model], columns: Sequence[str], **equal: Iterable[Any]) -> list[Statement]:
+    """Return the statements of ``select_equal``, for ``read_together``."""
     using = model._base_manager.db
     *others, (key, values) = ((name, list(values)) for name, values in equal.items())
     if not values or not all(each for _, each in others):
         return []
-    return by_key(using, model, columns, (key, values), [ColumnIn(model, *pair) for pair in others])
+    return plan_by_key(using, model, columns, (key, values), [ColumnIn(model, *pair) for pair in others])
 
 
 def fetch_one(model: type[Row], *, lock: bool = False, **columns: Any) -> Row | None:
@@ -261,15 +297,15 @@ def fetch_all(model: type[Row], **columns: Any) -> list[Row]:
     return build_instances(model, using, notes[key])
 
 
-def note_rows(
-    notes: dict[Any, Any], model: type[models.Model], columns: Mapping[str, Any], rows: list[tuple]
-) -> None:
-    """Note the row with these values in these columns, by its primary key too; no row where there is none."""
+def note_rows(notes: dict[Any, Any], model: Any, columns: Mapping[str, Any], rows: list[tuple]) -> None:
+    """Note the row with these values in these columns, by its other keys too; no row where there is none."""
     notes[model, *columns.items()] = rows
     if rows:
-        names = [field.name for field in all_fields(model)]
-        pk: Any = model._meta.pk
-        notes[model, (pk.name, rows[0][names.index(pk.name)])] = rows
+        names = [field.attname for field in all_fields(model)]
+        row = dict(zip(names, rows[0], strict=True))
+        notes[model, (model._meta.pk.name, row[model._meta.pk.attname])] = rows
+        for natural in getattr(model, "NATURAL_KEYS", ()):
+            notes[model, *((name, row[model._meta.get_field(name).attname]) for name in natural)] = rows
 
 
 def read_neighbours(

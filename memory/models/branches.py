@@ -31,6 +31,8 @@ class BranchQuerySet(models.QuerySet["Branch"]):
 class Branch(models.Model):
     """A line of commits. ``head`` is the newest seq; ``fork_seq`` the parent's seq at the fork."""
 
+    NATURAL_KEYS = (("project", "name"),)  # by which ``fetch_one`` finds a branch besides its id
+
     # A project with memory is never deleted by a cascade: its versions would be orphaned.
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="branches")
     name = models.CharField(max_length=200)

@@ -4,7 +4,7 @@ nothing at all has changed.
 
 from typing import Any
 
-MAX_VALUES = 10_000  # of one state, beyond which all are read again
+MAX_VALUES = 1000  # of one state, rows of a statement among them, beyond which all are read again
 NO_COMMIT = (0, "")
 
 Commit = tuple[int, str]  # a place in the order of commits, and the id of the one that is there

@@ -19,7 +19,7 @@ from memory.clock import read_time
 from memory.conf import conf
 from memory.db.backend import get_index
 from memory.db.bulk_sql import insert_all
-from memory.db.raw_select import select_equal
+from memory.db.raw_select import Statement, plan_equal, select_equal
 from memory.db.transactions import write_transaction
 from memory.engines.embedding.models import (
     OFF,
@@ -105,8 +105,15 @@ def get_embedding_states(project_id: UUID, hashes: Iterable[str]) -> dict[str, t
     return found
 
 
+def plan_embedding_states(project_id: UUID, hashes: Iterable[str]) -> list[Statement]:
+    """Return the statements by which ``get_embedding_states`` reads them, for ``read_together``."""
+    provider = usable_provider(project_id)
+    slots = [vector_slot(project_id, provider.model, value) for value in hashes] if provider else []
+    return plan_equal(Vector, ("slot", "state"), slot=sorted(set(slots)))
+
+
 def load_states(slots: Iterable[str]) -> dict[str, str]:
-    return dict(select_equal(Vector, ("slot", "state"), slot=slots))
+    return dict(select_equal(Vector, ("slot", "state"), slot=sorted(slots)))
 
 
 def reset_failed(slots: Sequence[str], now: datetime) -> None:

@@ -11,9 +11,16 @@ from django.utils import timezone
 
 from memory.db.expressions import ActiveOnLineage, HasVerdict
 from memory.db.querysets import Lineage, VersionedQuerySet
-from memory.db.raw_select import by_key, select_equal
-from memory.engines.embedding.engine import get_embedding_states
-from memory.engines.facts.derived_trust import Verdict, cap_verdicts, find_capped, load_given_verdicts
+from memory.db.raw_select import Statement, plan_by_key, plan_equal, select_equal
+from memory.db.united import read_together
+from memory.engines.embedding.engine import get_embedding_states, plan_embedding_states
+from memory.engines.facts.derived_trust import (
+    Verdict,
+    cap_verdicts,
+    find_capped,
+    load_given_verdicts,
+    plan_given_verdicts,
+)
 from memory.engines.support import validation as c
 from memory.engines.versions.repositories import name_repositories
 from memory.models import Branch, Confirmation, Fact, FactAssessment, FactUse
@@ -58,8 +65,12 @@ def attach_belief(facts: Sequence[Fact], lineage: Lineage) -> Sequence[Fact]:
     return facts
 
 
-def load_assessments(uids: Sequence[UUID], lineage: Lineage) -> Mapping[UUID, Assessment]:
-    """Return verdict and confirmations of the given facts."""
+def load_assessments(
+    uids: Sequence[UUID], lineage: Lineage, also: Sequence[Statement] = ()
+) -> Mapping[UUID, Assessment]:
+    """Return verdict and confirmations of the given facts; what is ``also`` read soon is noted with them."""
+    uids = sorted(set(uids))
+    read_together([*plan_given_verdicts(uids, lineage), *plan_sources(uids, lineage), *also])
     verdicts, confirmed = load_verdicts(uids, lineage), count_confirmations(uids, lineage)
     found = defaultdict[UUID, Assessment](lambda: NOTHING)
     for uid in verdicts.keys() | confirmed.keys():
@@ -83,12 +94,20 @@ def apply_assessment(fact: Fact, belief: Assessment) -> Fact:
 def annotate_usage(facts: Sequence[Fact], project_id: UUID) -> Sequence[Fact]:
     """Set each fact's recall count, embedding state, and where it was learned."""
     name_repositories(facts, project_id)
-    used = {uid: use for uid, *use in select_equal(FactUse, USE, uid=[fact.uid for fact in facts])}
+    uids, hashes = [fact.uid for fact in facts], {fact.content_hash for fact in facts}
+    read_together(plan_usage(uids, hashes, project_id))
+    used = {uid: use for uid, *use in select_equal(FactUse, USE, uid=sorted(uids))}
     states = get_embedding_states(project_id, {fact.content_hash for fact in facts})
     for fact in facts:
         fact.access_count, fact.last_accessed_at = used.get(fact.uid, (0, None))
         fact.embedding_state, fact.embedding_model = states[fact.content_hash]
     return facts
+
+
+def plan_usage(uids: Iterable[UUID], hashes: Iterable[str], project_id: UUID) -> list[Statement]:
+    """Return the statements by which ``annotate_usage`` reads use and embedding, for ``read_together``."""
+    used = plan_equal(FactUse, USE, uid=sorted(uids))
+    return [*used, *plan_embedding_states(project_id, hashes)]
 
 
 def mask_archived(branch: Branch, facts: Sequence[Fact]) -> Sequence[Fact]:
@@ -141,8 +160,14 @@ def count_confirmations(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, in
 
 def list_sources(uids: Iterable[UUID], lineage: Lineage) -> set[tuple[UUID, str]]:
     """Return (fact id, source) pairs of the given facts' confirmations."""
+    statements = plan_sources(uids, lineage)
+    return {(uid, source) for read, sql, values in statements for uid, source in read.fetch(sql, values)}
+
+
+def plan_sources(uids: Iterable[UUID], lineage: Lineage) -> list[Statement]:
+    """Return the statements of ``list_sources``, for ``read_together``."""
     using, columns = Confirmation._base_manager.db, ("uid", "source")
-    return set(by_key(using, Confirmation, columns, ("uid", uids), [ActiveOnLineage(lineage)]))
+    return plan_by_key(using, Confirmation, columns, ("uid", uids), [ActiveOnLineage(lineage)])
 
 
 def list_confirmations(uid: UUID, lineage: Lineage) -> list[Confirmation]:

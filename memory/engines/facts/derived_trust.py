@@ -16,7 +16,7 @@ from django.db.models import Exists, OuterRef
 
 from memory.db.expressions import ColumnIn
 from memory.db.querysets import Lineage
-from memory.db.raw_select import select_equal
+from memory.db.raw_select import Statement, select_equal
 from memory.models import Fact, FactAssessment, FactLink
 
 MAX_DEPTH = 6  # sources of sources
@@ -108,12 +108,18 @@ def load_sources(uids: Collection[UUID], lineage: Lineage) -> dict[UUID, list[So
     return dict(found)
 
 
+def plan_given_verdicts(uids: Iterable[UUID], lineage: Lineage) -> list[Statement]:
+    """Return the statements of ``load_given_verdicts``, for ``read_together``."""
+    rows = FactAssessment.objects.in_lineage(lineage)
+    return rows.plan_by_key(Verdict._fields, "uid", sorted(set(uids)))
+
+
 def load_given_verdicts(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, Verdict]:
     """Return the verdicts on the given facts as they were given, by fact id."""
-    rows, found = FactAssessment.objects.in_lineage(lineage), dict[UUID, Verdict]()
-    for values in rows.select_by_key(Verdict._fields, "uid", uids):
-        one = Verdict(*values)
-        found[one.uid] = one._replace(status=FactAssessment.read_status(one.status, one.method))
+    found = dict[UUID, Verdict]()
+    for read, sql, params in plan_given_verdicts(uids, lineage):
+        for one in (Verdict(*values) for values in read.fetch(sql, params)):
+            found[one.uid] = one._replace(status=FactAssessment.read_status(one.status, one.method))
     return found
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from memory.db.querysets import Lineage
 from memory.db.raw_select import fetch_instances
+from memory.db.united import list_written
 from memory.engines.merging import plan
 from memory.engines.merging.agreed import History
 from memory.engines.merging.contents import describe_agreed, merge_versions
@@ -27,11 +28,11 @@ Pairs = Mapping[UUID, tuple[Any, Any]]  # the target's version and the source's,
 
 def list_changes(points: MergePoints) -> list[PlanItem]:
     """Return what the source changed since the common ancestor and the target has not in its past."""
-    return [item for model in models_by_kind().values() for item in compare_model(model, points)]
+    touched = list_touched(points).items()
+    return [item for model, uids in touched for item in compare_model(model, uids, points)]
 
 
-def compare_model(model: type[BranchedModel], points: MergePoints) -> list[PlanItem]:
-    touched = list_touched(model, points)
+def compare_model(model: type[BranchedModel], touched: Sequence[UUID], points: MergePoints) -> list[PlanItem]:
     theirs = load_nearest(model, points.source_lineage, touched)
     ours = load_nearest(model, points.target_lineage, touched)
     found = [_describe_new(model, row) for uid, row in theirs.items() if uid not in ours]
@@ -42,13 +43,11 @@ def compare_model(model: type[BranchedModel], points: MergePoints) -> list[PlanI
     return sorted((item for item in found if item is not None), key=lambda item: item.uid)
 
 
-def list_touched(model: type[BranchedModel], points: MergePoints) -> list[UUID]:
-    """Return the memories of which the source has versions since the common ancestor."""
-    found: set[UUID] = set()
-    for branch, after, until in points.list_ranges():
-        rows = model._base_manager.filter(branch=branch, seq_from__gt=after, seq_from__lte=until)
-        found |= set(rows.values_list("uid", flat=True))
-    return sorted(found)
+def list_touched(points: MergePoints) -> dict[type[BranchedModel], list[UUID]]:
+    """Return the memories of each kind of which the source has versions since the common ancestor."""
+    models = [*models_by_kind().values()]
+    found = list_written(models, points.list_ranges())
+    return {model: sorted(found.get(model, ())) for model in models}
 
 
 def is_touched(model: type[BranchedModel], points: MergePoints, uid: UUID) -> bool:

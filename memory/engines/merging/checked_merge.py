@@ -76,6 +76,7 @@ class MergeResult:
     counts: Counts
     open_conflicts: int
     check: MergeCheck  # as it was at the merge; failed where it was forced
+    request: MergeRequest | None = None  # that was merged
 
 
 Check = Callable[[FullPlan, MergeOptions], MergeCheck]
@@ -183,10 +184,12 @@ def lock_options(options: MergeOptions, actor: Actor) -> MergeOptions:
 
     Raises IllegalTransition for a request that was closed meanwhile, BranchArchived.
     """
-    request = options.request and lock_request(options.request)
+    request = options.request and lock_request(options.request, with_approvals=True)
     locked = lock_branches(actor, (options.source.name, options.target.name))
     decisions = load_decisions(request) if request else options.decisions
     source, target = (locked[one.name] for one in (options.source, options.target))
+    if request:
+        request.source, request.target = source, target
     return replace(options, source=source, target=target, decisions=decisions, request=request)
 
 
@@ -218,7 +221,7 @@ def _write_merge(options: MergeOptions, check: MergeCheck, actor: Actor, message
         record_entry(actor, FORCED, target.name, {"source": source.name, "gates": gates})
     if options.request is not None:
         close_merged(options.request, commit.commit, plan.points, actor)
-    return MergeResult(commit.commit, plan.count_items(), len(plan.open_conflicts), check)
+    return MergeResult(commit.commit, plan.count_items(), len(plan.open_conflicts), check, options.request)
 
 
 def refuse_merge(check: MergeCheck) -> Conflict:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
+from django.db.models import Q
 from django.utils import timezone
 
 from memory.db.backend import Ranked, get_backend
@@ -259,11 +260,10 @@ def build_key(points: MergePoints) -> Key:
 
     A restored store may have other commits at the same seqs.
     """
-    at = ((points.source, points.source_seq), (points.target, points.target_seq))
-    commits = [
-        Commit.objects.filter(branch=one, seq=seq).values_list("pk", flat=True).first() for one, seq in at
-    ]
-    return (*points.key, *commits, count_erasures(points.project_id))
+    source = Q(branch=points.source, seq=points.source_seq)
+    at = source | Q(branch=points.target, seq=points.target_seq)
+    commits = Commit.objects.filter(at).order_by().values_list("branch_id", "pk")
+    return (*points.key, *sorted(commits), count_erasures(points.project_id))
 
 
 def compare_items(points: MergePoints, items: Sequence[PlanItem]) -> Compared:

@@ -51,10 +51,16 @@ def load_requests(requests: list[MergeRequest]) -> None:
     refresh_states(requests)
 
 
-def lock_request(request: MergeRequest) -> MergeRequest:
-    """Return the request as it is now, locked until the transaction ends. Raises IllegalTransition."""
+def lock_request(request: MergeRequest, *, with_approvals: bool = False) -> MergeRequest:
+    """Return the request as it is now, locked until the transaction ends. Raises IllegalTransition.
+
+    ``with_approvals`` reads them once, for who adds none.
+    """
     found = MergeRequest.objects.select_for_update().get(pk=request.pk)
     check_pending(found)
+    found.source, found.target = request.source, request.target
+    if with_approvals:
+        prefetch_related_objects([found], "approvals")
     refresh_states([found])
     return found
 

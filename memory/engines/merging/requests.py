@@ -306,7 +306,8 @@ class MergeRequestEngine:
         title = message or f"#{request.number} {request.title}"
 
         def answer(result: MergeResult) -> MergedRequest:
-            return MergedRequest(request_rows.find_request(actor, request.pk), result)
+            assert result.request is not None
+            return MergedRequest(result.request, result)
 
         return answer(merge_checked(options, actor, title, force, keep=lambda result: keep(answer(result))))
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
+from memory.db.raw_select import select_equal
 from memory.engines.fields.merges import CHOICE, DECISION, MAX_DECISIONS, TEXT
 from memory.engines.merging.builder import draft_plan, finish_plan
 from memory.engines.merging.changes import is_touched
@@ -24,6 +26,7 @@ Choice = MergeDecision.Choice
 Key = tuple[str, Any]  # kind and uid of a conflict
 DECISIONS_CHANGED = _("The decisions on merge request {number} changed meanwhile: look at them again.")
 DECISION_FIELDS = {one.name: one.type.build_check() for one in DECISION.fields}
+DECISION_COLUMNS = ("uid", "choice", "token", "text", "kind")
 MAX_NAMED = 20  # conflicts that a refusal shows
 BATCH_SIZE = 500
 
@@ -61,8 +64,8 @@ def index_conflicts(plan: FullPlan) -> dict[Key, PlanItem]:
 
 def load_decisions(request: MergeRequest) -> tuple[Decision, ...]:
     """Return what was decided about a request's conflicts."""
-    rows = request.decisions.order_by("pk").values_list("uid", "choice", "token", "text", "kind")
-    return tuple(Decision(*values) for values in rows)
+    rows = select_equal(MergeDecision, ("id", *DECISION_COLUMNS), request=[request.pk])
+    return tuple(Decision(*values) for _, *values in sorted(rows, key=itemgetter(0)))
 
 
 def check_decided(request: MergeRequest, decisions: Sequence[Decision]) -> None:

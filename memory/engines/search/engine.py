@@ -185,7 +185,7 @@ class SearchEngine:
         with get_backend().snapshot():
             found = rank_candidates(names, question, options, actor)
             rater = Rater.from_hits(found.hits, question)
-            hits = found.top_hits(limit, options, rater)
+            hits = found.top_hits(limit, options, rater, actor.project_id)
         annotate_usage([hit.fact for hit in hits], actor.project_id)
         evidence, known = judge_evidence(found.hits, rater, question, actor.project_id)
         packed = hits if max_tokens is None else pack_hits(hits, max_tokens)

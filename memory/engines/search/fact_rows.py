@@ -8,7 +8,7 @@ from uuid import UUID
 
 from memory import ranking
 from memory.db.querysets import VersionedQuerySet
-from memory.db.raw_select import read_cut
+from memory.db.raw_select import Statement, plan_cut, read_cut
 from memory.engines.facts.assessment import Assessment
 from memory.models import Fact
 from memory.ranking import RankingInputs
@@ -85,3 +85,8 @@ def read_facts(rids: Sequence[int]) -> Mapping[int, Fact]:
     Reads in the snapshot of the search, which is still open.
     """
     return {fact.rid: fact for fact in read_cut(Fact, "rid", rids, MAX_FOUND_CHARACTERS)}
+
+
+def plan_facts(rids: Sequence[int]) -> list[Statement]:
+    """Return the statements of ``read_facts``, for ``read_together``."""
+    return plan_cut(Fact, "rid", rids, MAX_FOUND_CHARACTERS)

@@ -14,6 +14,7 @@ from memory import ranking
 from memory.actors import Actor
 from memory.conf import conf
 from memory.db.raw_select import fetch_one
+from memory.db.united import read_together
 from memory.engines.facts.assessment import (
     NOTHING,
     Assessment,
@@ -22,16 +23,17 @@ from memory.engines.facts.assessment import (
     load_assessments,
     mask_archived,
     parse_expiry_time,
+    plan_usage,
 )
 from memory.engines.facts.filters import FactFilter
 from memory.engines.search.answer_boost import find_answers, is_answered
 from memory.engines.search.candidates import Candidates, PreparedQuery, find_candidates
 from memory.engines.search.evidence import Rater
-from memory.engines.search.fact_rows import FactRow, Row, fact_rows, ranked_row, read_facts
+from memory.engines.search.fact_rows import FactRow, Row, fact_rows, plan_facts, ranked_row, read_facts
 from memory.engines.search.overlay import Overlay
 from memory.engines.search.scoring import Scored, collapse_hits, in_order, score_all
 from memory.engines.search.speakers import find_speaker, name_speaker
-from memory.engines.search.windows import Windows, find_windows
+from memory.engines.search.windows import Windows, find_windows, plan_codes
 from memory.engines.versions.lookup import find_branch, resolve_point
 from memory.engines.versions.repositories import find_repositories, find_repository
 from memory.exceptions import Invalid
@@ -116,9 +118,13 @@ class Ranking:
     used: Sequence[str]
     pool: CandidatePool
 
-    def top_hits(self, limit: int, options: SearchOptions, rater: Rater) -> list[Hit]:
+    def top_hits(self, limit: int, options: SearchOptions, rater: Rater, project_id: UUID) -> list[Hit]:
+        """Return the page; its rows are read with what is annotated next."""
         chosen = limit_reflections(self.hits, limit, options)
-        facts = read_facts([scored.row.rid for scored in chosen])
+        rows = [scored.row for scored in chosen]
+        rids, hashes = [row.rid for row in rows], {row.content_hash for row in rows}
+        read_together([*plan_facts(rids), *plan_usage([row.uid for row in rows], hashes, project_id)])
+        facts = read_facts(rids)
         return [self.pool.build_hit(one, facts[one.row.rid], rater.rate(one)) for one in chosen]
 
 
@@ -186,7 +192,8 @@ def _collect_candidates(
         facts = fact_rows(rows, found.rids)
     if options.recipe.replies:
         facts += _find_answers(pool, rows, facts, found, question, actor, options.recipe)
-    known = load_assessments([fact.uid for fact in facts], lineage)
+    codes = plan_codes([fact.content_hash for fact in facts], question, actor.project_id)
+    known = load_assessments([fact.uid for fact in facts], lineage, codes)
     if options.overlay:
         known = options.overlay.assess(known)
     pool.raw.add(found)

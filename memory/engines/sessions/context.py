@@ -9,17 +9,24 @@ from uuid import UUID
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.companions import Companion, fetch_with
 from memory.db.querysets import Lineage
 from memory.db.raw_select import fetch_one
 from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.search.fact_rows import read_facts
 from memory.exceptions import BranchForbidden
-from memory.models import Branch, Fact, Observation, Session
+from memory.models import Branch, Fact, Observation, Project, Session, VectorClock
 from memory.texts import OWN_SUMMARY
 from memory.words import STOP_WORDS, TOKEN
 
 MAX_STATEMENTS = 500  # of a session that are compared with its summary
 MIN_REPEATED = 0.8  # of the words of a statement
+# What is asked with a session, and noted for it.
+OF_SESSION = (
+    Companion(Branch, {"id": "{t}.branch_id"}, lambda session: {"id": session.branch_id}),
+    Companion(Project, {"id": "{t}.project_id"}, lambda session: {"id": session.project_id}),
+    Companion(VectorClock, {"project": "{t}.project_id"}, lambda session: {"project": session.project_id}),
+)
 
 
 def session_facts(session: Session, actor: Actor, limit: int) -> Sequence[Fact]:
@@ -69,7 +76,7 @@ def observation_counts(session: Session) -> dict[str, Any]:
 
 def find_session(project_id: UUID, key: str) -> Session | None:
     """Return a session with its branch, or None."""
-    session = fetch_one(Session, project=project_id, key=key)
+    session = fetch_with(Session, OF_SESSION, project=project_id, key=key)
     if session and (branch := fetch_one(Branch, id=session.branch_id)):
         session.branch = branch
     return session

@@ -280,8 +280,12 @@ def _take_messages(commit: CommitWriter, rows: Sequence[Observation]) -> None:
     named = {row.message_id for row in rows if row.message_id}
     if not named:
         return
-    visible = commit.visible_rows(target_model(FactLink.Target.MESSAGE)).filter(uid__in=named)
-    roles = dict(visible.gather_values("uid", "role"))
+    model = target_model(FactLink.Target.MESSAGE)
+    fresh: Sequence[Any] = commit.list_fresh(model)
+    roles = {row.uid: row.role for row in fresh if row.uid in named}
+    if before := named.difference(roles):
+        visible = commit.visible_rows(model).filter(uid__in=before)
+        roles |= dict(visible.gather_values("uid", "role"))
     if missing := sorted(named - set(roles)):
         raise Invalid("There is no message {id} on this branch.", id=missing[0], field="message_id")
     for row in rows:

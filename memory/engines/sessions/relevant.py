@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from uuid import UUID
 
-from memory.db.newest import fetch_newest
 from memory.db.querysets import Lineage, VersionedQuerySet
+from memory.db.united import fetch_newest
 from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.sessions.lines import Line, fenced_line, mark_fact, mark_older, show_change, show_fact
 from memory.engines.sessions.manager import Utterance

@@ -88,8 +88,10 @@ def lock_branch(actor: Actor, name: str) -> Branch:
 
 def lock_branches(actor: Actor, names: Sequence[str]) -> dict[str, Branch]:
     """Return branches by name, locked in the order of their ids: no two merges wait for each other."""
-    known = Branch.objects.filter(project=actor.project_id, name__in=list(filter(str.isascii, names)))
-    keys = dict(known.values_list("name", "pk"))
+    found = {
+        name: fetch_one(Branch, project=actor.project_id, name=name) for name in filter(str.isascii, names)
+    }
+    keys = {name: branch.pk for name, branch in found.items() if branch}
     return {name: lock_branch(actor, name) for name in sorted(names, key=lambda name: keys.get(name, 0))}
 
 
@@ -135,6 +137,10 @@ class CommitWriter:
         """
         shown = self.branch.lineage() if model.HIDDEN_FROM_WRITERS else self.lineage
         return model.objects.in_lineage(shown)
+
+    def list_fresh(self, model: type[Row]) -> list[Row]:
+        """Return the rows that this commit has added so far."""
+        return [row for row in self._fresh.values() if isinstance(row, model)]
 
     def get_version(self, model: type[Row], uid: Any) -> Row:
         """Return the visible version of a memory. Raises NotFound."""

@@ -1,0 +1,84 @@
+"""Reads of several querysets or tables in one statement."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import EmptyResultSet
+from django.db import DEFAULT_DB_ALIAS, connections
+
+from memory.db.backend import get_backend, get_features
+from memory.db.lazy_filters import Row
+from memory.db.querysets import VersionedQuerySet
+from memory.db.raw_select import ROW, Statement, all_fields, build_instances, prepare_reading
+
+
+def fetch_newest(sources: Sequence[tuple[VersionedQuerySet[Row], int]]) -> list[Row]:
+    """Return the rows of ``newest`` of several querysets of a model, each once and unordered; in one
+    statement where the database takes a limit in it.
+    """
+    first = sources[0][0]
+    if get_features(first.db).sorts_whole_rows:
+        return list({row.pk: row for rows, k in sources for row in rows.newest(k)}.values())
+    selects = [select for rows, k in sources if (select := select_newest_keys(rows, k))[0]]
+    keys = " UNION ALL ".join(f"SELECT * FROM ({sql})" for sql, _ in selects)
+    values = [value for _, params in selects for value in params]
+    return fetch_keys(first.model, first.db, keys, values) if selects else []
+
+
+def select_newest_keys(rows: VersionedQuerySet, k: int) -> tuple[str, Sequence[Any]]:
+    """Return a SELECT of the primary keys of the k newest rows; "" where there can be none."""
+    arms = []
+    for arm in rows.ordered_arms("uid", down=True):
+        with suppress(EmptyResultSet):
+            arms.append(arm.values_list("pk", "uid")[:k].query.sql_with_params())
+    every = " UNION ALL ".join(f"SELECT * FROM ({sql})" for sql, _ in arms)
+    values = [value for _, params in arms for value in params]
+    return every and f"SELECT e.pk FROM ({every}) e ORDER BY e.uid DESC LIMIT {k}", values
+
+
+def fetch_keys(model: type[Row], using: str, keys: str, values: Sequence[Any]) -> list[Row]:
+    """Return the rows whose primary keys are those of a SELECT."""
+    read = prepare_reading(using, model, [field.name for field in all_fields(model)])
+    pk: Any = model._meta.pk
+    where = f"{ROW}.{connections[using].ops.quote_name(pk.column)} IN ({keys})"
+    return build_instances(model, using, read.where((where, values)))
+
+
+def list_written(
+    models: Sequence[Any], spans: Sequence[tuple[int, int, int]], using: str = DEFAULT_DB_ALIAS
+) -> dict[Any, set[UUID]]:
+    """Return which memories of each model have versions of spans: a branch, the seq before, the last one."""
+    quote: Any = connections[using].ops.quote_name
+    where = f"{ROW}.branch_id = %s AND {ROW}.seq_from > %s AND {ROW}.seq_from <= %s"
+    arms = [
+        f"SELECT {ROW}.uid, {place} FROM {quote(model._meta.db_table)} {ROW} WHERE {where}"
+        for place, model in enumerate(models)
+    ]
+    found = defaultdict[Any, set[UUID]](set)
+    for span in spans:
+        read = prepare_reading(using, models[0], ["uid"])
+        for uid, place in read.fetch(" UNION ALL ".join(arms), span * len(models)):
+            found[models[place]].add(uid)
+    return found
+
+
+def read_together(statements: Iterable[Statement], using: str = DEFAULT_DB_ALIAS) -> None:
+    """Read several statements as one and note their rows, where the database notes any."""
+    notes = get_backend(using).notes
+    new = [one for one in statements if (one[1], *one[2]) not in notes]
+    if not get_features(using).keeps_notes or notes is not get_backend(using).notes or len(new) < 2:
+        return
+    widths = [len(read.converters) for read, _, _ in new]
+    arms = [
+        f"SELECT {place}, q.*{', NULL' * (max(widths) - width)} FROM ({sql}) q"
+        for place, (width, (_, sql, _)) in enumerate(zip(widths, new, strict=True))
+    ]
+    rows: list[list[tuple]] = [[] for _ in new]
+    with connections[using].cursor() as cursor:
+        cursor.execute(" UNION ALL ".join(arms), [value for *_, values in new for value in values])
+        for place, *row in cursor.fetchall():
+            rows[place].append(tuple(row[: widths[place]]))
+    notes.update(((sql, *values), found) for (_, sql, values), found in zip(new, rows, strict=True))
