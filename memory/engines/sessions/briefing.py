@@ -139,8 +139,10 @@ def load_previous_summary(session: Session, actor: Actor, lineage: Lineage, now:
 
     The text is stored for every reader of the session's branch, so it contains nothing of other branches.
     """
+    if not session.parent_session:
+        return ""
     parents = Session.objects.filter(project=actor.project_id, hidden=False)
-    parent = parents.filter(key=session.parent_session or None)
+    parent = parents.filter(key=session.parent_session)
     found = parent.exclude(summary="").select_related("branch").first()
     known = {branch for branch, _ in lineage}
     if found is None or found.branch_id not in known or not actor.may_use(found.branch.name):
