@@ -71,6 +71,16 @@ def fetch_with(model: type[Row], companions: Sequence[Companion], **columns: Any
     return found
 
 
+def fetch_all(model: type[Row], **columns: Any) -> list[Row]:
+    """Return the few rows with these values in these columns; noted as ``fetch_one`` does."""
+    using = model._base_manager.db
+    notes, key = get_backend(using).notes, (model, *columns.items())
+    if key not in notes:
+        equal = [ColumnIn(model, name, [value]) for name, value in columns.items()]
+        notes[key] = _prepare_row(using, model).where(*render_conditions(equal, using))
+    return build_instances(model, using, notes[key])
+
+
 def _fetch(using: str, read: JoinedReading, where: str, values: Sequence[Any]) -> list[list[tuple | None]]:
     """Return the rows of each model, None for a companion that is missing."""
     with connections[using].cursor() as cursor:

@@ -286,17 +286,6 @@ def fetch_one(model: type[Row], *, lock: bool = False, **columns: Any) -> Row | 
     return next(iter(build_instances(model, using, notes[key])), None)
 
 
-def fetch_all(model: type[Row], **columns: Any) -> list[Row]:
-    """Return the few rows with these values in these columns; noted as ``fetch_one`` does."""
-    using = model._base_manager.db
-    notes, key = get_backend(using).notes, (model, *columns.items())
-    if key not in notes:
-        equal = [ColumnIn(model, name, [value]) for name, value in columns.items()]
-        read = prepare_reading(using, model, [field.name for field in all_fields(model)])
-        notes[key] = read.where(*render_conditions(equal, using))
-    return build_instances(model, using, notes[key])
-
-
 def note_rows(notes: dict[Any, Any], model: Any, columns: Mapping[str, Any], rows: list[tuple]) -> None:
     """Note the row with these values in these columns, by its other keys too; no row where there is none."""
     notes[model, *columns.items()] = rows

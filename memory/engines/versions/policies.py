@@ -12,7 +12,7 @@ from typing import Any, Self
 from uuid import UUID
 
 from memory.actors import Actor
-from memory.db.raw_select import fetch_all
+from memory.db.companions import fetch_all
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import CHANGES_REFUSED, DirectWritesRefused
 from memory.models.policies import VERIFYING_METHODS, BranchPolicy, DirectWrites, Gate, filter_methods
