@@ -33,6 +33,23 @@ def test_proposals_are_decided_in_the_queue(visit: Callable[..., Page], server: 
     assert states(server, uids) == ["created unverified"] * 3
 
 
+@pytest.mark.parametrize(("width", "has_panel"), [(390, False), (1280, True)])
+def test_what_was_decided_stays_in_its_column(
+    visit: Callable[..., Page], server: Up, width: int, has_panel: bool
+) -> None:
+    write(server, f"At {width} px: {'the payout waits for the bank, ' * 20}then it is sent.", propose=True)
+    page = visit("/p/default/review?reason=proposed")
+    page.set_viewport_size({"width": width, "height": 900})
+    page.get_by_role("button", name="Accept").first.click()
+    expect(page.locator(DONE)).to_be_visible(timeout=15000)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    panel = page.locator("[data-preview]")
+    assert panel.is_visible() == has_panel
+    if has_panel:
+        decided, beside = page.locator(DONE).bounding_box(), panel.bounding_box()
+        assert decided and beside and decided["x"] + decided["width"] <= beside["x"]
+
+
 def test_a_proposal_is_decided_on_its_page(visit: Callable[..., Page], server: Up) -> None:
     one, two = write(server, "Accept it.", "Refuse it.", propose=True)
     page = visit(f"/admin/p/default/facts/{one}")
