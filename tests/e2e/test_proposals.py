@@ -47,7 +47,9 @@ def test_what_was_decided_stays_in_its_column(
     assert panel.is_visible() == has_panel
     if has_panel:
         decided, beside = page.locator(DONE).bounding_box(), panel.bounding_box()
-        assert decided and beside and decided["x"] + decided["width"] <= beside["x"]
+        assert decided
+        assert beside
+        assert decided["x"] + decided["width"] <= beside["x"]
 
 
 def test_a_proposal_is_decided_on_its_page(visit: Callable[..., Page], server: Up) -> None:
