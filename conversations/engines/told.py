@@ -7,7 +7,10 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
+from django.utils import timezone
+
 from conversations.engines.prompt_intent import CONNECTING
+from conversations.engines.told_versions import Versions, find_told_version, find_written, load_versions
 from conversations.models import Message
 from memory.actors import Actor
 from memory.db.expressions import ActiveOnLineage
@@ -18,10 +21,11 @@ from memory.engines.facts.short_ids import shorten_id
 from memory.engines.sessions.lines import split_line
 from memory.engines.sessions.manager import get_session
 from memory.engines.sessions.revisions import ReadPoint, Statements
-from memory.engines.sessions.told_answers import AGAIN, NOT_HERE, WRONG, place
+from memory.engines.sessions.told_answers import AGAIN, NOT_HERE, WRONG, answer_line, place
 from memory.engines.support import validation as c
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.repositories import is_left_out, list_left_out, name_repositories
+from memory.exceptions import Conflict
 from memory.models import Branch, Commit, Confirmation, Fact, FactLink, FactUse, Session
 from memory.repository_names import ANY
 from memory.texts import UUID_PATTERN
@@ -38,7 +42,8 @@ MAX_READ = 4000  # characters of a prompt, and of a line, whose words are compar
 class ToldLine:
     """A line: what it said, the fact or message that it is of, as it is now, and why it was told.
 
-    ``words`` are those that it shares with the prompt; ``states`` are why a fact is told no more.
+    ``words`` are those that it shares with the prompt; ``states`` are why a fact is told no more. The text of
+    a fact that ``is_changed`` is another one now.
     """
 
     text: str
@@ -48,6 +53,7 @@ class ToldLine:
     states: Sequence[str] = ()
     is_left_out: bool = False
     is_own: bool = False  # of the session's repository
+    is_changed: bool = False
     aftermath: "Aftermath | None" = None
 
 
@@ -81,6 +87,7 @@ class Memories(NamedTuple):
     facts: Mapping[UUID, Fact]
     messages: Mapping[UUID, Message]
     came: Mapping[UUID, Aftermath]
+    versions: Versions  # of both
 
 
 Entry = tuple[bool, UUID | None, Sequence[UUID]]  # whether it was at the start, the prompt's message, the ids
@@ -113,7 +120,8 @@ def load_memories(branch: Branch, entries: Sequence[Entry], now: datetime) -> Me
     name_repositories(facts, branch.project_id)
     messages = Message.objects.in_lineage(lineage).fetch_by_key("uid", spoken)
     came = load_aftermath(facts, [row for row in messages if row.uid in uids], branch, now)
-    return Memories({fact.uid: fact for fact in facts}, {row.uid: row for row in messages}, came)
+    versions = {**load_versions(facts, lineage), **load_versions(messages, lineage)}
+    return Memories({fact.uid: fact for fact in facts}, {row.uid: row for row in messages}, came, versions)
 
 
 def load_aftermath(
@@ -185,12 +193,15 @@ def describe_told(session: Session, found: Memories, entry: Entry, now: datetime
     prompt = found.messages.get(message) if message else None
     shown = session.context.splitlines() if is_start else []
     words = frozenset(extract_keywords(prompt.content[:MAX_READ])) if prompt else frozenset[str]()
+    seq = find_written(prompt, found.versions, session.branch) if prompt else None
     lines = []
     for uid in uids:
         if fact := found.facts.get(uid):
-            text = find_line(shown, uid) or fact.fact_text
-            line = describe_fact(session, fact, text, words, now)
-            lines.append(replace(line, aftermath=found.came[uid]))
+            text = find_line(shown, uid)
+            version = find_told_version(fact, found.versions, session.branch, text, seq)
+            line = describe_fact(session, fact, text or version.fact_text, words, now)
+            is_changed = version.fact_text != fact.fact_text
+            lines.append(replace(line, aftermath=found.came[uid], is_changed=is_changed))
         elif row := found.messages.get(uid):
             is_out, shared = is_left_out(row, session.project_path), list_shared(words, row.content)
             line = ToldLine(row.content, message=row, words=shared, is_left_out=is_out)
@@ -217,6 +228,24 @@ def find_line(lines: Iterable[str], uid: UUID) -> str:
         if any(name in words for name in names):
             return text
     return ""
+
+
+def answer_told_fact(
+    *, session_id: str, fact_id: UUID, answer: str, actor: Actor, expected_version: int | None = None
+) -> Commit | None:
+    """Apply what a curator says of a fact that a session was told; return the commit, None without a change.
+
+    As ``answer_line``, but raises Conflict where the fact says something else since the session was told it.
+    """
+    session = get_session(actor, session_id, is_shown=True)
+    actor.require_scope("curate", session.branch.name)
+    every = (line for one in list_told(session, timezone.now()) for line in one.lines)
+    lines = [line for line in every if line.fact and line.fact.uid == fact_id]
+    if answer != AGAIN and lines and all(line.is_changed for line in lines):
+        raise Conflict("The fact was changed since the session was told it: say it of the fact as it is now.")
+    return answer_line(
+        session_id=session_id, fact_id=fact_id, answer=answer, actor=actor, expected_version=expected_version
+    )
 
 
 def answer_message(*, session_id: str, message_id: UUID, answer: str, actor: Actor) -> Commit | None:

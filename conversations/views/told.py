@@ -15,14 +15,20 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from conversations.engines.told import Aftermath, ToldLine, ToldTime, answer_message, list_told
+from conversations.engines.told import (
+    Aftermath,
+    ToldLine,
+    ToldTime,
+    answer_message,
+    answer_told_fact,
+    list_told,
+)
 from memory.engines.sessions.told_answers import (
     AGAIN,
     NOT_HERE,
     OUTDATED,
     WRONG,
     answer_fact,
-    answer_line,
 )
 from memory.engines.versions.repositories import list_left_out
 from memory.exceptions import Invalid, StaleVersion
@@ -116,6 +122,8 @@ class LineShower:
     def list_outcomes(self, line: ToldLine) -> Iterator[SafeString]:
         """Yield what came of a line since it was learned."""
         came, fact = line.aftermath or Aftermath(), line.fact
+        if fact and line.is_changed:
+            yield self.name_fact(_("Changed since to:"), fact, fact.updated_at)
         if came.newer:
             yield self.name_fact(_("Its place was taken by:"), came.newer)
         if came.doubting:
@@ -135,8 +143,8 @@ class LineShower:
             words = ngettext("Found or told once.", "Found or told %(count)s times.", came.uses)
             yield show_outcome(words % {"count": came.uses})
 
-    def name_fact(self, words: str, fact: Fact) -> SafeString:
-        return show_outcome(words, fact.created_at, fact.essence, self.link("fact", fact.uid))
+    def name_fact(self, words: str, fact: Fact, at: datetime | None = None) -> SafeString:
+        return show_outcome(words, at or fact.created_at, fact.essence, self.link("fact", fact.uid))
 
 
 def show_outcome(words: str, at: datetime | None = None, name: str = "", address: str = "") -> SafeString:
@@ -155,14 +163,14 @@ def list_badges(line: ToldLine) -> list[str]:
 
 
 def list_answers(line: ToldLine, repository: str) -> list[tuple[str, str]]:
-    """Return the buttons of a line, by what each sends; none of one that is told no more.
+    """Return the buttons of a line, by what each sends; none of one that is told no more, or says else now.
 
     A message was said, and stays so: it has no validity that ends, and no version that a button names.
     """
     row = line.fact or line.message
     assert row is not None  # a line is of a fact or of a message
     marks = [WRONG, OUTDATED, NOT_HERE] if line.fact else [WRONG, NOT_HERE]
-    names = [AGAIN] if line.is_left_out else [] if line.states else marks
+    names = [AGAIN] if line.is_left_out else [] if line.states or line.is_changed else marks
     fitting = [name for name in names if repository or name != NOT_HERE]
     version = line.fact.version if line.fact else ""
     return [(f"{name}:{row.uid}:{version}", str(WORDS[name])) for name in fitting]
@@ -198,7 +206,7 @@ class AnswerLine(ProjectPage):
             return answer_fact(fact_id=uid, branch_name=branch, expected_version=version, **own)
         if version is None:
             return answer_message(message_id=uid, session_id=key, **own)
-        return answer_line(fact_id=uid, session_id=key, expected_version=version, **own)
+        return answer_told_fact(fact_id=uid, session_id=key, expected_version=version, **own)
 
 
 def parse_answer(text: str) -> tuple[str, UUID, int | None]:

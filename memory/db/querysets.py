@@ -213,12 +213,12 @@ class VersionedQuerySet(LazyFilters[Row]):
         pks = [pk for arm in arms for pk in newest_in_groups(self.db, self.model, arm, columns, groups)]
         return list(self.model._base_manager.using(self.db).filter(pk__in=pks)) if pks else []
 
-    def history(self, lineage: Lineage, uid: Any) -> Self:
-        """Return all versions of one memory along the lineage, newest first."""
+    def history(self, lineage: Lineage, *uids: Any) -> Self:
+        """Return all versions of memories along the lineage, newest first."""
         seen = Q()
         for branch, limit in lineage:
             seen |= Q(branch_id=branch, seq_from__lte=limit)
-        every = type(self)(self.model, using=self.db).all_versions().filter(seen, uid=uid)
+        every = type(self)(self.model, using=self.db).all_versions().filter(seen, uid__in=uids)
         return every.mask_hidden(lineage).order_by("-updated_at", "-version", "-pk")
 
     def filter_indexed(self, **fields: str | Iterable[str]) -> Self:

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from itertools import product
 from typing import Any
 from uuid import UUID
 
@@ -13,12 +14,14 @@ from conversations.capture.engine import IngestEngine
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from conversations.engines.replays.engine import PARAMETERS, ReplayEngine
+from conversations.engines.told import answer_told_fact
 from conversations.models import Conversation, Message, Replay
 from conversations.views.replay_form import ORDER
 from memory.actors import Actor, local_actor
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.sessions.manager import SessionManager
+from memory.exceptions import Conflict
 from memory.models import AuditEntry, Branch, Commit, Fact, Project
 from tests.conversations.fake_model import FakeModel, completion
 from tests.curation.test_queue_pages import text
@@ -496,6 +499,45 @@ class TestWhatASessionWasTold:
         assert fact.valid_until is None
         page = self.answer(curator, "here", fact)
         assert "told it again" in text(page)
+
+    def test_an_answer_is_about_the_text_that_was_told(
+        self, curator: Client, actor: Actor, told: dict[str, Fact]
+    ) -> None:
+        newer = {"start": "The gateway listens on port 9444.", "prompt": "The mail queue is Celery."}
+        for name, text_now in newer.items():
+            FactEngine().update_fact(fact_id=told[name].uid, updates={"fact_text": text_now}, actor=actor)
+            pinned = FactEngine().update_fact(fact_id=told[name].uid, updates={"pinned": True}, actor=actor)
+            assert pinned.version == 3
+        for path in ("/p/test/session?key=s1", "/p/test/"):
+            page = curator.get(path)
+            card = re.search(r'<section class="card"[^>]*"told".*?</section>', page.content.decode(), re.S)
+            assert card
+            words = " ".join(re.sub(r"<[^>]*>", " ", card[0]).split())
+            for older, name in ((PORT, "start"), (QUEUE, "prompt")):
+                assert re.search(rf"{older} .*Changed since to: {newer[name]} just now", words)
+            assert 'name="answer"' not in card[0]
+        for name, version, word in product(newer, (1, 3), ("wrong", "outdated", "not_here")):
+            value = f"{word}:{told[name].uid}:{version}"
+            page = curator.post("/p/test/session/told", {"key": "s1", "answer": value}, follow=True)
+            assert "The fact was changed since the session was told it" in text(page)
+            with pytest.raises(Conflict):
+                answer_told_fact(session_id="s1", fact_id=told[name].uid, answer=word, actor=actor)
+            fact = FactEngine().get_fact(fact_id=told[name].uid, actor=actor)
+            assert (fact.version, fact.verification_status, fact.valid_until) == (3, "unverified", None)
+
+    def test_a_fact_told_again_as_it_is_now_has_its_buttons(
+        self, curator: Client, actor: Actor, told: dict[str, Fact]
+    ) -> None:
+        newer = "The gateway listens on port 9444."
+        FactEngine().update_fact(fact_id=told["start"].uid, updates={"fact_text": newer}, actor=actor)
+        hear(actor, "s2", "On which port does the gateway listen?")
+        page = curator.get("/p/test/session?key=s2")
+        assert (newer in text(page), "Changed since" in text(page)) == (True, False)
+        assert f'value="wrong:{told["start"].uid}:2"' in page.content.decode()
+        value = f"wrong:{told['start'].uid}:2"
+        curator.post("/p/test/session/told", {"key": "s2", "answer": value})
+        fact = FactEngine().get_fact(fact_id=told["start"].uid, actor=actor)
+        assert fact.verification_status == "invalidated"
 
     def test_a_session_that_was_told_nothing_says_so(self, viewer: Client, actor: Actor) -> None:
         hear(actor, "s9", "Hello there, begin.")
