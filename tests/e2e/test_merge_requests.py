@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser import (
     LISTEN,
@@ -156,6 +156,42 @@ def test_quick_presses_are_answers_and_undo_takes_them_back(visit: Callable[...,
     page.keyboard.press("Escape")
     page.wait_for_timeout(500)
     assert choices(server) == ["target", "source", "skip"]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_message_leaves_the_foot_free_and_goes_by_itself(
+    visit: Callable[..., Page], server: Up, width: int
+) -> None:
+    branch = f"task/foot-{width}"
+    made = server.run_python(SCENE.format(count=6, branch=branch) + f"print(ask('{branch}', actor).number)\n")
+    page = visit("mira", f"/p/default/merge-requests/{made.strip()}?tab=changes")
+    page.set_viewport_size({"width": width, "height": 900})
+    settle(page)
+    page.clock.install()
+    page.keyboard.press("1")
+    message = page.locator("#toasts .toast:visible")
+    expect(message).to_have_count(1, timeout=15000)
+    settle(page)
+    for y in (0, 1_000_000):
+        page.evaluate(f"scrollTo(0, {y})")
+        settle(page)
+        foot = page.locator(".merge-foot").bounding_box()
+        assert foot
+        assert find_bottom(message) <= foot["y"]
+    message.hover()
+    page.clock.fast_forward(16_000)
+    expect(message).to_have_count(1)
+    page.mouse.move(1, 1)
+    page.clock.fast_forward(16_000)
+    expect(message).to_have_count(0)
+    page.keyboard.press("u")
+    expect(page.locator(OPEN)).to_have_count(6, timeout=15000)
+
+
+def find_bottom(row: Locator) -> float:
+    box = row.bounding_box()
+    assert box
+    return box["y"] + box["height"]
 
 
 def ask_clean(server: Up, branch: str) -> str:
