@@ -101,6 +101,37 @@ def test_what_was_told_as_the_page_was_hidden_is_shown_when_it_is_seen_again(pag
     expect(page.get_by_text("Told while the tab is left.").first).to_be_visible(timeout=WAIT_MS)
 
 
+def test_what_one_reads_on_home_does_not_move_until_one_is_back_at_its_top(page: Page, up: Up) -> None:
+    for number in range(8):
+        write(up, f"A row to scroll through, number {number}.")
+    page.set_viewport_size({"width": 1280, "height": 500})
+    open_and_follow(page, up, "/p/default/")
+    page.evaluate("scrollTo(0, 300)")
+    row = page.locator("[data-steady=learned] .told > li").nth(5)
+    text, top = row.locator("a.line").inner_text(), row.evaluate("(one) => one.getBoundingClientRect().top")
+    write(up, "Written while somebody scrolls.")
+    expect(page.get_by_text("There is something new on this page.")).to_be_visible(timeout=WAIT_MS)
+    assert row.locator("a.line").inner_text() == text
+    assert row.evaluate("(one) => one.getBoundingClientRect().top") == top
+    page.evaluate("scrollTo(0, 0)")
+    news = page.locator("[data-steady=learned] a.line", has_text="Written while somebody scrolls.")
+    expect(news).to_be_visible(timeout=WAIT_MS)
+    expect(page.get_by_text("There is something new on this page.")).to_be_hidden()
+
+
+def test_no_other_row_comes_below_the_pointer(page: Page, up: Up) -> None:
+    write(up, "The row that one points at.")
+    open_and_follow(page, up, "/p/default/")
+    button = page.locator("[data-steady=learned]").get_by_role("button", name="Wrong").first
+    button.hover()
+    pressed = button.get_attribute("value")
+    write(up, "Written while somebody points.")
+    expect(page.get_by_text("There is something new on this page.")).to_be_visible(timeout=WAIT_MS)
+    assert button.get_attribute("value") == pressed
+    page.mouse.move(1, 1)
+    expect(button).not_to_have_attribute("value", pressed or "", timeout=WAIT_MS)
+
+
 def test_what_was_typed_and_left_stays(page: Page, up: Up) -> None:
     open_and_follow(page, up, FACTS)
     page.get_by_role("searchbox").fill("half a quest")

@@ -25,6 +25,7 @@ export function live() {
     let may_read_at = 0;
     let was_silent = false;
     let is_late = false; // whether what the stream told of may have more behind it: see [data-late]
+    let is_kept = false; // whether a panel has news that is not shown: see [data-steady]
     let is_new = false; // the server, whose first answer takes longer than those that follow
 
     function show(name) {
@@ -91,9 +92,10 @@ export function live() {
         if (answer.redirected || !answer.ok) return show("newer"); // what it is now, the page says when it is opened
         if (is_busy() || is_leaving()) return look(); // what the reader does now is not in the answer
         if (is_occupied(main)) return show("newer");
+        is_kept = keep_panels(answer.page);
         await put_in_place(answer.page);
-        position = Math.max(position, told);
-        show("");
+        if (!is_kept) position = Math.max(position, told);
+        show(is_kept ? "newer" : "");
         look_once_more();
     }
 
@@ -101,6 +103,10 @@ export function live() {
     function look_once_more() {
         if (is_late && main.querySelector("[data-late]")) read_timer = setTimeout(refresh, Math.max(LEAST_MS, may_read_at - Date.now()));
         is_late = false;
+    }
+
+    function look_again() {
+        if (is_kept && ![...document.querySelectorAll("[data-steady]")].some(is_read)) look();
     }
 
     async function ask() {
@@ -153,6 +159,7 @@ export function live() {
     }
 
     document.addEventListener("click", note_opened);
+    for (const name of ["scroll", "pointerover", "focusout"]) document.addEventListener(name, look_again, { passive: true });
     document.addEventListener("day1:connected", start);
     document.addEventListener("visibilitychange", () => (document.hidden ? stop() : start()));
     addEventListener("pagehide", stop);
@@ -174,6 +181,25 @@ function is_occupied(main) {
 function note_opened(event) {
     const details = event.target.closest("main summary")?.parentElement;
     if (details) details.dataset.opened = "";
+}
+
+// What a reader has scrolled through, points at or has the focus in does not move: the news of such a panel wait.
+function keep_panels(page) {
+    const kept = [...document.querySelectorAll("[data-steady]")].filter(is_read);
+    const pairs = kept.map((panel) => [panel, page.querySelector(`[data-steady="${panel.dataset.steady}"]`)]);
+    const is_newer = pairs.some(([panel, fresh]) => fresh && list_targets(panel) !== list_targets(fresh));
+    for (const [panel, fresh] of pairs) fresh?.replaceWith(panel.cloneNode(true));
+    return is_newer;
+}
+
+function is_read(panel) {
+    const is_scrolled = scrollY > 0 || panel.getBoundingClientRect().top < 0;
+    return is_scrolled || panel.matches(":focus-within") || Boolean(panel.querySelector(":is(a, button, summary):hover"));
+}
+
+// Where a panel leads and what it offers: tokens of forms and times differ each time it is read.
+function list_targets(panel) {
+    return [...panel.querySelectorAll("a, button")].map((one) => one.getAttribute("href") ?? one.value).join(" ");
 }
 
 // Before the first event an agent's panel has a stream of its own, see first_event.js.
