@@ -7,6 +7,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
 
 from conversations.capture.sample import SampleEngine
 from conversations.engines.tellings import Telling, list_tellings
@@ -19,7 +20,7 @@ from memory.engines.sessions.utterances import find_utterances
 from memory.models import Fact, Session
 from memory.views.view_context import ViewContext
 
-MAX_LEARNED = 8
+MAX_LEARNED = 5
 MAX_TELLINGS = 6
 MAX_LINES = 3  # of a telling
 VOICES = {
@@ -105,6 +106,7 @@ def show_telling(reader: ViewContext, one: Telling) -> dict[str, Any]:
     shower = LineShower(reader, one.session)
     lines = one.content.lines
     prompt = one.content.prompt
+    more = len(lines) - MAX_LINES
     return {
         "session": one.session,
         "address": shower.link("session", key=one.session.key),
@@ -112,5 +114,6 @@ def show_telling(reader: ViewContext, one: Telling) -> dict[str, Any]:
         "title": _("At its start") if one.content.is_start else _("With a prompt"),
         "at": one.at,
         "lines": [shower.show_line(line, one.content) for line in lines[:MAX_LINES]],
-        "more": max(0, len(lines) - MAX_LINES),
+        "count": ngettext("%(n)s line", "%(n)s lines", len(lines)) % {"n": len(lines)},
+        "more": ngettext("%(n)s more line", "%(n)s more lines", more) % {"n": more} if more > 0 else "",
     }

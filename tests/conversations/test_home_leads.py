@@ -182,6 +182,21 @@ def test_a_viewer_and_an_old_page_change_nothing(actor: Actor, curator: Client, 
     assert (now.version, now.valid_until, now.verification_status) == (2, None, "unverified")
 
 
+def test_each_telling_is_folded_but_the_newest(api: Api, curator: Client) -> None:
+    for number in range(5):
+        api.post("/facts", {"fact_text": f"Rule {number} of prices.", "category": "decision"})
+    for session in ("s1", "s2", "s3"):
+        play(api, "SessionStart", session, source="startup")
+    page = curator.get("/p/test/").content.decode()
+    told = page[page.index('aria-labelledby="told"') : page.index('<ul class="figures">')]
+    folds = re.findall(r"<details( open)?>\s*<summary>([^<]*)</summary>", told)
+    assert folds == [(" open", "5 lines"), ("", "5 lines"), ("", "5 lines")]
+    assert told.count("2 more lines") == 3
+    assert told.count("told-text") == 9
+    rest = page[page.index('<ul class="figures">') :]
+    assert rest.index("Needs review") < rest.index('id="activity"')
+
+
 def test_a_fact_says_to_which_sessions_it_was_told(api: Api, project: Project, curator: Client) -> None:
     uid = api.post("/facts", {"fact_text": "The settlement webhook retries five times."}).json()["id"]
     path = f"/p/test/facts/{uid}"

@@ -107,7 +107,7 @@ def test_what_one_reads_on_home_does_not_move_until_one_is_back_at_its_top(page:
     page.set_viewport_size({"width": 1280, "height": 500})
     open_and_follow(page, up, "/p/default/")
     page.evaluate("scrollTo(0, 300)")
-    row = page.locator("[data-steady=learned] .told > li").nth(5)
+    row = page.locator("[data-steady=learned] .told > li").nth(3)
     text, top = row.locator("a.line").inner_text(), row.evaluate("(one) => one.getBoundingClientRect().top")
     write(up, "Written while somebody scrolls.")
     expect(page.get_by_text("There is something new on this page.")).to_be_visible(timeout=WAIT_MS)
