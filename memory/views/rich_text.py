@@ -39,7 +39,7 @@ def render_blocks(lines: list[str]) -> Iterator[str]:
             place += 1
         else:
             end = find_paragraph_end(lines, place)
-            if text := "<br>".join(render_line(one) for one in lines[place:end]):
+            if text := "<br>\n".join(render_line(one) for one in lines[place:end]):
                 yield f"<p>{text}</p>"
             place = max(end, place + 1)
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from conversations.engines.learning import LearningEngine
 from memory.actors import Actor
+from memory.db.backend import get_backend
 from memory.db.sqlite.vector_caches import forget_vector_caches
 from memory.engines.branches.manager import BranchManager
 from memory.engines.embedding.engine import EmbeddingEngine
@@ -97,6 +98,7 @@ def plans(work: Callable[[], Any], table: str) -> list[str]:
 def steps(work: Callable[[], Any], table: str) -> list[str]:
     """Return all plan steps of those statements."""
     said: list[tuple] = []
+    get_backend(connection.alias).notes.clear()  # what was read before would send no statement
 
     def listen(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         said.append((sql, params))

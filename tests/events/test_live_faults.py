@@ -4,7 +4,7 @@ import http.client
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -37,8 +37,8 @@ class Fault:
 
 
 @pytest.fixture
-def fault(monkeypatch: pytest.MonkeyPatch) -> Begin:
-    """Return a function that begins a fault of the database."""
+def fault(monkeypatch: pytest.MonkeyPatch) -> Iterator[Begin]:
+    """Yield a function that begins a fault of the database, which ends with the test."""
     faults: list[Fault] = []
     real = CursorWrapper.execute
 
@@ -52,7 +52,9 @@ def fault(monkeypatch: pytest.MonkeyPatch) -> Begin:
         return faults[-1]
 
     monkeypatch.setattr(CursorWrapper, "execute", execute)
-    return begin
+    yield begin
+    for one in faults:
+        one.over.set()
 
 
 @pytest.mark.parametrize("error", [InterfaceError("connection already closed"), ValueError("unforeseen")])

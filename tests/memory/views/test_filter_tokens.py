@@ -129,7 +129,7 @@ LISTS = {
     "erasures": "There are: scope, state.",
     "members": "There are: name, role.",
     "scorings": "There are: conversation, state.",
-    "review": "There are: status.",
+    "review": "There are: after, agent, before, belief, category,",
     "conversations/forks": "There are: agent, parent, repository, session, status, task.",
     "tasks": "There are: agent, state.",
     "handoffs": "There are: state, target, to, type.",
