@@ -10,6 +10,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from conversations.engines.prompt_intent import CONNECTING
+from conversations.engines.prompt_recall import best_part
 from conversations.engines.told_versions import Versions, find_told_version, find_written, load_versions
 from conversations.models import Message
 from memory.actors import Actor
@@ -18,7 +19,8 @@ from memory.db.querysets import Lineage
 from memory.db.raw_select import select_equal
 from memory.engines.facts.assessment import attach_belief, exclusion_reasons
 from memory.engines.facts.short_ids import shorten_id
-from memory.engines.sessions.lines import split_line
+from memory.engines.search.candidates import MAX_QUERY_LENGTH, embed_query
+from memory.engines.sessions.lines import fenced_line, show_fact, split_line
 from memory.engines.sessions.manager import get_session
 from memory.engines.sessions.revisions import ReadPoint, Statements
 from memory.engines.sessions.told_answers import AGAIN, NOT_HERE, WRONG, answer_line, place
@@ -199,12 +201,13 @@ def describe_told(session: Session, found: Memories, entry: Entry, now: datetime
         if fact := found.facts.get(uid):
             text = find_line(shown, uid)
             version = find_told_version(fact, found.versions, session.branch, text, seq)
-            line = describe_fact(session, fact, text or version.fact_text, words, now)
+            line = describe_fact(session, fact, text or show_fact(version), words, now)
             is_changed = version.fact_text != fact.fact_text
             lines.append(replace(line, aftermath=found.came[uid], is_changed=is_changed))
         elif row := found.messages.get(uid):
-            is_out, shared = is_left_out(row, session.project_path), list_shared(words, row.content)
-            line = ToldLine(row.content, message=row, words=shared, is_left_out=is_out)
+            text = find_line(shown, uid) or show_message(row, prompt)
+            is_out, shared = is_left_out(row, session.project_path), list_shared(words, text)
+            line = ToldLine(text, message=row, words=shared, is_left_out=is_out)
             lines.append(replace(line, aftermath=found.came[uid]))
     return ToldTime(is_start, lines, prompt)
 
@@ -218,6 +221,13 @@ def describe_fact(session: Session, fact: Fact, text: str, words: frozenset[str]
         is_left_out=is_left_out(fact, session.project_path),
         is_own=bool(fact.repository) and fact.repository == session.project_path,
     )
+
+
+def show_message(row: Message, prompt: Message | None) -> str:
+    """Return a message as the line that came with a prompt."""
+    question = embed_query(prompt.content[:MAX_QUERY_LENGTH], None) if prompt else None
+    text = row.content[:MAX_READ]
+    return fenced_line(best_part(question, text) if question else text)
 
 
 def find_line(lines: Iterable[str], uid: UUID) -> str:

@@ -18,9 +18,11 @@ from memory.engines.sessions.lines import AGENTS, NOTED, OBSERVED, REPAIR, name_
 from memory.engines.sessions.manager import Utterance, list_named
 from memory.engines.sessions.utterances import find_utterances
 from memory.models import Fact, Session
+from memory.templatetags.day1 import short
 from memory.views.view_context import ViewContext
 
 MAX_LEARNED = 5
+MAX_TEXT = 400  # characters of a fact
 MAX_TELLINGS = 6
 MAX_LINES = 3  # of a telling
 VOICES = {
@@ -66,7 +68,7 @@ class LearnedRow:
         answers = list_answers(line, fact.repository) if self.reader.allowed_now["curate"] else []
         return {
             "fact": fact,
-            "text": fact.fact_text,
+            "text": short(fact.fact_text, MAX_TEXT),
             "address": self.reader.url("fact", fact.uid),
             "kind": self.name_voice(),
             "at": fact.created_at,

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from html import unescape
 from itertools import product
 from typing import Any
 from uuid import UUID
@@ -538,6 +539,26 @@ class TestWhatASessionWasTold:
         curator.post("/p/test/session/told", {"key": "s2", "answer": value})
         fact = FactEngine().get_fact(fact_id=told["start"].uid, actor=actor)
         assert fact.verification_status == "invalidated"
+
+    def test_a_line_is_the_one_that_was_given(self, curator: Client, actor: Actor) -> None:
+        said = (
+            "Look at this. The billing worker drains its queue on SIGTERM. "
+            + "Nobody knows more of it. " * 20
+        )
+        hear(actor, "s0", said)
+        FactEngine().write_fact(fact_text=PORT + " Anna from finance asked for it." * 20, actor=actor)
+        given = [
+            hear(actor, "s1", "How does the billing worker drain its queue?"),
+            hear(actor, "s1", "On which port does the gateway listen?"),
+        ]
+        given_lines = [
+            line[2:].rpartition(" [")[0] for line in "\n".join(given).splitlines() if line[:2] == "- "
+        ]
+        page = unescape(curator.get("/p/test/session?key=s1").content.decode())
+        shown = [" ".join(line.split()) for line in re.findall(r'<a class="line"[^>]*>(.*?)</a>', page, re.S)]
+        assert shown == given_lines
+        assert shown[0].startswith("The billing worker drains its queue on SIGTERM. Nobody")
+        assert shown[1] == PORT + " Anna from finance asked for it." * 5
 
     def test_a_session_that_was_told_nothing_says_so(self, viewer: Client, actor: Actor) -> None:
         hear(actor, "s9", "Hello there, begin.")
