@@ -184,13 +184,13 @@ def test_the_admin_is_worked_with_the_keyboard(enter: Any, server: Up) -> None: 
     page = enter("cora")
     page.goto(f"{admin(server)}review")
     waiting = page.locator(".question:not([data-answered])")
-    expect(waiting).to_have_count(12)
-    for left, key in ((11, "v"), (10, "i")):
+    expect(waiting).to_have_count(20)
+    for left, key in ((19, "v"), (18, "i")):
         page.keyboard.press("j")
         page.keyboard.press(key)
         expect(waiting).to_have_count(left)
     page.keyboard.press("u")
-    expect(waiting).to_have_count(11)
+    expect(waiting).to_have_count(19)
     page.goto(f"{admin(server)}facts?q=release")
     page.keyboard.press("j")
     page.keyboard.press("x")
