@@ -17,7 +17,7 @@ from curation.views.quarantines import QuarantinePage, Quarantines
 from curation.views.queue import ChangeView, MovedQueue, QueuePage, SaveView
 from curation.views.review import Answer, Review
 from curation.views.review_figure import load_review_figure
-from curation.views.review_panels import count_questions, load_questions, load_waiting
+from curation.views.review_panels import count_decisions, load_questions, load_waiting
 from curation.views.scores import ScoreConversation, load_scores
 from curation.views.scorings import Scorings
 from curation.views.templates import TemplatePage, Templates
@@ -86,7 +86,7 @@ add_section(
 )
 add_fact_panel("fact/rating.html", load_panel)
 add_fact_panel("fact/questions.html", load_questions)
-add_counter(REVIEW, count_questions)
+add_counter(REVIEW, count_decisions)
 add_home_figure(load_review_figure)
 add_home_panel("review_waiting.html", load_waiting)
 add_conversation_panel("conversation/scores.html", load_scores)

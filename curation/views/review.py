@@ -136,21 +136,21 @@ def show_fact(page: ProjectPage, fact_id: UUID) -> HttpResponse:
 
 
 def list_filters(reader: ViewContext, chosen: Sequence[str] = (), current: str = "") -> dict[str, Any]:
-    """Return the filters of Review, each with its address, how much waits there, and whether it is read."""
+    """Return the filters of Review: title, address, how much waits, whether it is read, what is counted."""
     counts = QueueEngine().count_waiting(
         actor=reader.actor, branch_name=reader.branch.name, maximum=MAX_COUNTED_QUESTIONS
     )
     is_all = not chosen and not current
-    found: list[tuple[Any, str, str, bool]] = [(_("All"), reader.url("review", at=None), "", is_all)]
+    found: list[tuple[Any, ...]] = [(_("All"), reader.url("review", at=None), "", is_all, "")]
     for reason, title in REASONS.items():
-        count = format_count(counts.get(reason, 0))
-        found.append((title, reader.url("review", at=None, reason=reason), count, reason in chosen))
+        address, counted = reader.url("review", at=None, reason=reason), reason if reason in counts else ""
+        found.append((title, address, format_count(counts.get(reason, 0)), reason in chosen, counted))
     requests = count_for_actor(reader.actor, REQUESTS) or ""
-    found.append((_("Merge requests"), reader.url("merge-requests", at=None), requests, False))
-    found.append((_("Verification"), reader.url("verification", at=None), "", current == "verification"))
+    found.append((_("Merge requests"), reader.url("merge-requests", at=None), requests, False, ""))
+    found.append((_("Verification"), reader.url("verification", at=None), "", current == "verification", ""))
     for status in ("resolved", "open"):
         address = reader.url("review-questions", at=None, status=status)
-        found.append((STATUSES[status], address, "", status == current))
+        found.append((STATUSES[status], address, "", status == current, ""))
     return {"review_filters": found}
 
 

@@ -1,19 +1,24 @@
-"""What other pages show of the review queue: its count, the newest questions, those about a fact."""
+"""What pages show of the review queue: how much waits, the newest questions, those about a fact."""
 
 from typing import Any
 
+from curation.engines.queue.engine import QueueEngine
 from curation.engines.review.review_queue import ReviewEngine
 from memory.actors import Actor
+from memory.engines.facts.facts_across_branches import ProposalEngine
 from memory.models import Branch, Fact
 from memory.views.view_context import MAX_COUNTED_QUESTIONS, ViewContext, format_count
 
 MAX_WAITING, MAX_QUESTIONS = 5, 20
 
 
-def count_questions(actor: Actor, branch: Branch | None = None) -> str:
-    """Return the number of open questions, on all branches or on one: "" for none, "99+" for many."""
-    count = ReviewEngine().count_open(actor=actor, maximum=MAX_COUNTED_QUESTIONS, branch=branch)
-    return format_count(count)
+def count_decisions(actor: Actor, branch: Branch | None = None) -> str:
+    """Return how many proposals and questions wait, on a branch or on all: "" for none, "99+" for many."""
+    bounds: dict[str, Any] = {"actor": actor, "maximum": MAX_COUNTED_QUESTIONS}
+    if branch:
+        return format_count(QueueEngine().count_all_waiting(branch=branch, **bounds))
+    count = ReviewEngine().count_open(**bounds) + ProposalEngine().count_proposals(**bounds)
+    return format_count(min(count, MAX_COUNTED_QUESTIONS))
 
 
 def load_waiting(reader: ViewContext) -> Any:

@@ -143,7 +143,7 @@ class ViewContext:
 
     @cached_property
     def open_questions(self) -> str:
-        """Return how many questions wait on this branch, as its page Review lists them: "99+" for many."""
+        """Return how much waits for a decision on this branch, as Review counts it: "99+" for many."""
         if not (self.can["curate"] and self.is_now):
             return ""
         return COUNTERS[REVIEW](self.actor, self.branch)

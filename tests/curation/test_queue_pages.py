@@ -213,7 +213,7 @@ def test_in_the_past_and_on_an_archived_branch_nothing_can_be_done(
     assert state(fact, actor) == "active unverified"
 
 
-def test_filters_count_what_they_list_and_the_menu_counts_the_questions(
+def test_filters_count_what_they_list_and_the_menu_has_their_sum(
     curator: Client, actor: Actor, main: Branch
 ) -> None:
     rows = [FactEngine().write_fact(fact_text=f"Fact {n}.", actor=actor).fact for n in range(4)]
@@ -225,9 +225,11 @@ def test_filters_count_what_they_list_and_the_menu_counts_the_questions(
             project=main.project, branch=main, kind=kind, score=0.9, pair=str(number), **ids
         )
     page = curator.get(PATH).content.decode()
-    counts = dict(re.findall(r'reason=(\w+)"[^>]*>[^<]*<span class="count">(\d+)<', page))
+    counts = dict(
+        re.findall(r'reason=(\w+)"[^>]*>[^<]*<span class="count" id="[^"]*" data-branch="[^"]*">(\d+)<', page)
+    )
     assert counts == {"proposed": "3", "contested": "1", "near_duplicate": "2"}
-    assert re.findall(r'id="open-questions">(\d*)<', page) == ["3"]
+    assert re.findall(r'id="open-questions" data-branch="[^"]*">(\d*)<', page) == ["6"]
     for reason, count in counts.items():
         listed = curator.get(PATH, {"reason": reason}).content.decode()
         assert len(re.findall(r'<li class="question', listed)) == int(count), reason

@@ -9,6 +9,8 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.key_scene import (
     DONE,
+    LOADED,
+    START,
     WAITING,
     go,
     server,
@@ -50,6 +52,28 @@ def test_what_was_decided_stays_in_its_column(
         assert decided
         assert beside
         assert decided["x"] + decided["width"] <= beside["x"]
+
+
+def test_menu_and_filter_count_what_still_waits(visit: Callable[..., Page], server: Up) -> None:
+    server.run_python(START)
+    write(server, "First.", "Second.", propose=True)
+    server.run_python(f"{LOADED}pairs(actor, 3)\n")
+    page = visit("/p/default/review")
+    menu, proposals, doubles = (
+        page.locator(f"#{name}") for name in ("open-questions", "waits-proposed", "waits-near_duplicate")
+    )
+    expect(menu).to_have_text("5")
+    page.keyboard.type("v")
+    expect(menu).to_have_text("4")
+    expect(proposals).to_have_text("1")
+    page.keyboard.type("vi")
+    expect(menu).to_have_text("2")
+    expect(proposals).to_have_text("")
+    expect(doubles).to_have_text("2")
+    page.keyboard.type("uu")
+    expect(menu).to_have_text("4")
+    expect(proposals).to_have_text("1")
+    expect(doubles).to_have_text("3")
 
 
 def test_a_proposal_is_decided_on_its_page(visit: Callable[..., Page], server: Up) -> None:

@@ -243,13 +243,16 @@ class QueueEngine:
         """
         actor.require_scope("curate", branch_name)
         branch = find_branch(actor, branch_name)
-        proposals = Fact._base_manager.filter(IndexCondition(PROPOSED_INDEX), seq_to=OPEN, deleted=False)
-        proposals = proposals.filter(NotHidden(), branch=branch)
-        found = {Reason.PROPOSED: 0 if branch.archived_at else proposals[:maximum].count()}
+        found = {Reason.PROPOSED: filter_proposals(branch)[:maximum].count()}
         for kind in (ReviewItem.Kind.CONTESTED, ReviewItem.Kind.NEAR_DUPLICATE):
-            questions = select_waiting(actor, branch).filter(status=ReviewItem.Status.OPEN, kind=kind)
-            found[Reason(kind)] = filter_shown(questions, branch)[:maximum].count()
+            found[Reason(kind)] = filter_open(actor, branch).filter(kind=kind)[:maximum].count()
         return found
+
+    def count_all_waiting(self, *, actor: Actor, branch: Branch, maximum: int) -> int:
+        """Return the sum of what count_waiting counts, up to ``maximum``. Needs the scope curate."""
+        actor.require_scope("curate", branch.name)
+        waiting = (filter_proposals(branch), filter_open(actor, branch))
+        return min(sum(rows[:maximum].count() for rows in waiting), maximum)
 
     def find_entry(self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN) -> Entry | None:
         """Return why a fact waits now; None where it does not. Needs the scope curate."""
@@ -263,6 +266,19 @@ class QueueEngine:
             if causes := find_causes([fact], scope)[fact.uid]:
                 return Entry(fact, causes)
         return None
+
+
+def filter_proposals(branch: Branch) -> QuerySet[Fact]:
+    """Return the proposals that wait on a branch; nothing waits on an archived one."""
+    if branch.archived_at:
+        return Fact._base_manager.none()
+    rows = Fact._base_manager.filter(IndexCondition(PROPOSED_INDEX), seq_to=OPEN, deleted=False)
+    return rows.filter(NotHidden(), branch=branch)
+
+
+def filter_open(actor: Actor, branch: Branch) -> QuerySet[ReviewItem]:
+    """Return the open questions of a branch that it shows."""
+    return filter_shown(select_waiting(actor, branch).filter(status=ReviewItem.Status.OPEN), branch)
 
 
 def filter_shown(questions: QuerySet[ReviewItem], branch: Branch) -> QuerySet[ReviewItem]:

@@ -34,11 +34,13 @@ export async function read(answer) {
     return new DOMParser().parseFromString(await answer.text(), "text/html");
 }
 
-// What an answer brings along beside its own part: messages, how many questions wait, how a merge stands.
+const BESIDE = "#toasts, #request-gates, #request-status, .count[id]";
+
+// What an answer brings along beside its own part: messages, how much waits on a branch, how a merge stands.
 export function replace_toasts(page) {
-    for (const id of ["toasts", "open-questions", "request-gates", "request-status"]) {
-        const fresh = page.getElementById(id);
-        if (fresh) document.getElementById(id)?.replaceWith(fresh);
+    for (const fresh of page.querySelectorAll(BESIDE)) {
+        const shown = document.getElementById(fresh.id);
+        if (shown && shown.dataset.branch === fresh.dataset.branch) shown.replaceWith(fresh);
     }
 }
 

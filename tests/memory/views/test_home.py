@@ -212,7 +212,7 @@ def test_the_course_of_what_waits_ends_with_the_figure(
         page = words(curator)
         assert "waited 13 days ago" not in words(viewer)
     assert past == [1, 1, 1, 3, 3, 3, 3, 3, 3, 3, 2, 3, 2]
-    assert "1 waited 13 days ago, 3 wait now." in page
+    assert "1 questions waited 13 days ago, 3 wait now." in page
     with pytest.raises(ScopeMissing):
         count_backlog(actor=replace(actor, scopes=frozenset({"read"})), until=noon, days=13)
 
@@ -308,7 +308,7 @@ def ask(branch: Branch, how_many: int) -> None:
 
 def counted(client: Client, path: str) -> list[str]:
     """Return the number beside Review, if the page shows one; that of merge requests comes after it."""
-    marked = r'<span class="count"(?: id="open-questions")?>([^<]*)</span>'
+    marked = r'<span class="count"(?: id="open-questions" data-branch="[^"]*")?>([^<]*)</span>'
     return re.findall(marked, text(client.get(path)))[:1]
 
 

@@ -96,7 +96,7 @@ def test_the_list_shows_requests_by_state_and_their_checks(viewer: Client, actor
     page = text(viewer.get("/p/test/merge-requests"))
     assert "What the login task learned" in page
     assert f'hx-get="{PAGE}/checks"' in page
-    assert '<span class="count" id="open-requests">1</span>' in page
+    assert re.search(r'<span class="count" id="open-requests" data-branch="[^"]*">1</span>', page)
     for state, there in (("open", True), ("merged", False), ("rejected", False)):
         listed = text(viewer.get(f"/p/test/merge-requests?state={state}"))
         assert ("What the login task learned" in listed) == there
