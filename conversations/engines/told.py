@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from operator import itemgetter
 from typing import NamedTuple
 from uuid import UUID
 
@@ -105,10 +106,10 @@ def list_told(session: Session, now: datetime) -> list[ToldTime]:
 
 def list_entries(session: Session) -> list[Entry]:
     start = session.recalled.get(AT_START) or list(dict.fromkeys(UUID_PATTERN.findall(session.context)))
-    prompts = [(key, ids) for key, ids in session.recalled.items() if key != AT_START][-MAX_PROMPTS:]
+    named = ((key.partition(" ")[2], ids) for key, ids in session.recalled.items() if key != AT_START)
+    prompts = sorted(named, key=itemgetter(0))[-MAX_PROMPTS:]  # stored by the hashes of their events
     entries: list[Entry] = [(True, None, [UUID(uid) for uid in start])]
-    for key, ids in prompts:
-        message = key.partition(" ")[2]
+    for message, ids in prompts:
         entries.append((False, UUID(message) if message else None, [UUID(uid) for uid in ids]))
     return entries
 
