@@ -53,7 +53,7 @@ WORDS = {
     NOT_HERE: lazy("Not here"),
     AGAIN: lazy("Tell it here"),
 }
-OWN, GENERAL = lazy("%(category)s of this repository"), lazy("%(category)s of no repository")
+OWN = lazy("%(category)s of this repository")
 SPOKEN = lazy("a person’s words in an earlier session")
 MAX_CITING = 3  # facts that came of a line and are named
 MAX_QUERY = 300  # characters of a prompt, in an address
@@ -92,8 +92,8 @@ class LineShower:
                 "address": self.link("fact", fact.uid),
                 "at": fact.created_at,
             }
-            kind = OWN if line.is_own else GENERAL
-            words = {"kind": kind % {"category": fact.category}, "fact": fact, "text": line.text}
+            kind = OWN % {"category": fact.category} if line.is_own else fact.category
+            words = {"kind": kind, "fact": fact, "text": line.text}
             return {**where, **words, **self.explain_line(line, one)}
         message = line.message
         assert message is not None  # a line is of a fact or of a message

@@ -406,7 +406,7 @@ class TestWhatASessionWasTold:
     def test_each_line_stands_with_its_prompt_and_why(self, curator: Client, told: dict[str, Fact]) -> None:
         page = curator.get("/p/test/session?key=s1")
         words = text(page)
-        assert f"At its start {PORT}" in words
+        assert re.search(rf"At its start {re.escape(PORT)} decision just now", words)
         assert f"Which mail queue is it: Sidekiq? now {QUEUE}" in words.replace("just now", "now")
         assert "shares mail, queue, sidekiq" in words
         assert re.findall(r'value="(\w+):', page.content.decode()) == ["wrong", "outdated", "not_here"] * 2
