@@ -49,7 +49,7 @@ class Forks(ListPage):
     extra_context = {
         "list_title": Conversations.title,
         "lead": _("Each goes on from a message of another conversation in another way, the newest first."),
-        "search": _("Filters, such as agent:ledger or session:42"),
+        "search": _("Filters, such as agent:NAME or session:42"),
         "drawing": "branch",
         "none_fits": _("No fork on this branch until this time fits."),
         "none_yet": _(

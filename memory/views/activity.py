@@ -54,7 +54,7 @@ class Activity(ListPage):
     }
     extra_context = {
         "lead": _("What was done and learned, the newest first."),
-        "search": _("Filters, such as agent:ledger or session:42"),
+        "search": _("Filters, such as agent:NAME or session:42"),
         "drawing": "clock",
         "none_fits": _("Nothing that was done until this time fits."),
         "none_yet": _(

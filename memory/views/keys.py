@@ -124,7 +124,7 @@ class Keys(KeyPage, ListPage):
             "A key says who an agent is and what it may do. Give each agent its own: then every memory says"
             " where it came from. If one leaks, revoke only that one."
         ),
-        "search": lazy("Filters, such as state:valid or agent:ledger"),
+        "search": lazy("Filters, such as state:valid or agent:NAME"),
         "drawing": "key",
         "none_fits": lazy("No key fits."),
         "show_all": lazy("Show all keys"),

@@ -39,7 +39,7 @@ class Sessions(ListPage):
     operation, words = SESSIONS["list"], RUN_WORDS
     labels = {"status": FIELDS["status"], "agent_id": _("Agent")}
     extra_context = {
-        "search": _("Filters, such as agent:ledger or status:completed"),
+        "search": _("Filters, such as agent:NAME or status:completed"),
         "drawing": "agent",
         "none_fits": _("No session fits."),
         "none_yet": _(

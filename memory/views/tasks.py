@@ -88,7 +88,7 @@ class Tasks(StateListPage):
         "lead": gettext_lazy(
             "Work that agents share: each has a branch of its own, and what lasts is offered to the parent."
         ),
-        "search": gettext_lazy("Filters, such as agent:ledger"),
+        "search": gettext_lazy("Filters, such as agent:NAME"),
         "drawing": "task",
         "form_title": gettext_lazy("A new task"),
         "none_fits": gettext_lazy("No task is in this state."),

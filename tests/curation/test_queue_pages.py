@@ -45,12 +45,14 @@ def test_each_row_says_why_it_waits_and_the_empty_queue_teaches(
     one, two = write("<b>one</b> العربية"), write("two")
     ask(two, one)
     rate(write("rated"), main, verdict="invalidated")
-    write("proposed", propose=True)
+    write("proposed", propose=True, agent_id="ledger")
+    write("proposed by hand", propose=True, source="Mira Sandoval")
     html = curator.get(PATH).content.decode()
     assert "<b>one</b>" not in html
     shown = text(curator.get(PATH))
     for reason in (
-        "an agent proposes it, and no search finds it yet",
+        "ledger proposes it, and no search finds it yet",
+        "Mira Sandoval proposes it, and no search finds it yet",
         "it says nearly the same as another",
         "the judge says invalidated, the rule unverified",
         "nobody has judged what it says now",
