@@ -9,6 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from memory.db import raw_select
+from memory.db.backend import get_backend
 from memory.engines.support.write_buffer import buffer
 from memory.models.usage import forget_known
 
@@ -32,6 +33,8 @@ def list_queries(work: Callable[[], object]) -> list[str]:
 
 def count_queries(client: Client, path: str) -> int:
     """Return the number of queries of a page."""
+
+    get_backend(connection.alias).notes.clear()  # of the page before
 
     def read_page() -> None:
         assert client.get(path).status_code == 200, path

@@ -1,6 +1,6 @@
 """The command palette: pages, branches and facts by a few letters. Without a script it is a separate page."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from django.urls import reverse
@@ -8,7 +8,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.engines.branches.manager import BranchManager
-from memory.engines.facts.recall_log import TYPING_SURFACE
 from memory.engines.search.engine import SearchEngine
 from memory.views.base import ProjectPage
 from memory.views.navigation import sections_for
@@ -71,11 +70,12 @@ class Palette(ProjectPage):
         return [Entry("branch", one.name, url("branch", one.name, branch="", at="")) for one in named]
 
     def find_facts(self, query: str) -> list[Entry]:
-        """Return facts with these words, and a link to a full search. Typing is not logged as a recall."""
+        """Return facts with these words, and a link to a full search."""
         if len(query) < 2:
             return []
-        where = {**self.reader.read_args, "actor": replace(self.reader.actor, surface=TYPING_SURFACE)}
-        found = SearchEngine().search(query=query, **where, limit=MAX_ENTRIES, search_type="keyword")
+        found = SearchEngine().search(
+            query=query, **self.reader.read_args, limit=MAX_ENTRIES, search_type="keyword"
+        )
         facts = [
             Entry("facts", hit.fact.essence, self.reader.url("fact", hit.fact.uid)) for hit in found.hits
         ]

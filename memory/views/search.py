@@ -1,7 +1,7 @@
 """Search: the best facts for a query, their scores explained, and their cost in a prompt."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -13,7 +13,6 @@ from django.utils.translation import gettext_lazy as _
 from memory import ranking
 from memory.engines.facts.assessment import exclusion_reasons, parse_expiry_time
 from memory.engines.facts.filters import FactFilter
-from memory.engines.facts.recall_log import TYPING_SURFACE
 from memory.engines.search.engine import SearchEngine, SearchResult
 from memory.engines.search.ranked import INCLUDE, TYPES, Hit
 from memory.exceptions import Invalid
@@ -138,15 +137,11 @@ class Search(ProjectPage):
         return response
 
     def _run_search(
-        self, query: str, form: FilterForm, budget: int | None, include: Sequence[str], passing: bool = False
+        self, query: str, form: FilterForm, budget: int | None, include: Sequence[str]
     ) -> SearchResult:
-        """Search; a query while typing, or with ``passing``, is not logged as a recall."""
-        actor = self.reader.actor
-        if passing or getattr(self.request, "htmx", False):
-            actor = replace(actor, surface=TYPING_SURFACE)
         return SearchEngine().search(
             query=query,
-            **{**self.reader.read_args, "actor": actor},
+            **self.reader.read_args,
             filters=form.filters,
             include=include,
             search_type=self.request.GET.get("search_type") or "hybrid",
@@ -158,7 +153,7 @@ class Search(ProjectPage):
         """Return hits that are excluded by default, with the reasons."""
         known = {hit.fact.uid for hit in found.hits}
         every, now = (
-            self._run_search(query, form, None, INCLUDE, passing=True),
+            self._run_search(query, form, None, INCLUDE),
             parse_expiry_time(self.reader.at),
         )
         reasons = [(hit, exclusion_reasons(hit.fact, now)) for hit in every.hits if hit.fact.uid not in known]

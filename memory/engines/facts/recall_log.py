@@ -18,16 +18,15 @@ from memory.redaction import redact_text
 
 BATCH_SIZE = 500
 SCAN_LIMIT = 5000  # recalls searched for one fact
-# The surface of searches while typing: interim results are not logged.
-TYPING_SURFACE = "web-typing"
+PAGE_SURFACES = ("web", "admin")  # there a person looks: no agent is told anything
 
 
 def log_recall(actor: Actor, branches: Sequence[str], query: str, fact_ids: Sequence[UUID]) -> None:
-    """Log a search and its results, unless the project is at its quota.
+    """Log a search and its results, unless a person looked at a page or the project is at its quota.
 
     Written within about a second; a crash may lose that second.
     """
-    if actor.surface == TYPING_SURFACE or is_full(actor.project_id):
+    if actor.surface in PAGE_SURFACES or is_full(actor.project_id):
         return
     log = RecallLog(
         project_id=actor.project_id,
