@@ -149,7 +149,8 @@ def listen(view: View, missing: bool) -> None:
 
     def failed(request: Request) -> None:
         asset = request.resource_type in DROPPED_TYPES or urlsplit(request.url).path.endswith(DROPPED_PATHS)
-        is_again = "x-live" in request.headers  # a page that reads itself again, and is left meanwhile
+        # A page that reads itself again, or a fact beside its list, and is left meanwhile.
+        is_again = request.method == "GET" and not {"x-live", "hx-request"}.isdisjoint(request.headers)
         left = (asset or is_again) and request.failure == "net::ERR_ABORTED"
         # A stream ends with its page, or before.
         if request.resource_type != "eventsource" and not left:

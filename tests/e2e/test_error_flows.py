@@ -191,6 +191,7 @@ def test_the_admin_is_worked_with_the_keyboard(enter: Any, server: Up) -> None: 
         expect(waiting).to_have_count(left)
     page.keyboard.press("u")
     expect(waiting).to_have_count(19)
+    page.wait_for_load_state("networkidle")  # the marked fact is read beside the list
     page.goto(f"{admin(server)}facts?q=release")
     page.keyboard.press("j")
     page.keyboard.press("x")

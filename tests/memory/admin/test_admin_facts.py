@@ -153,7 +153,7 @@ class TestShown:
         page(curator)
         keys_first = bool(get_features().sorts_whole_rows)
         with nothing_noted():
-            assert queries(10) == queries(100) == (14 + keys_first, [])
+            assert queries(10) == queries(100) == (15 + keys_first, [])
 
 
 class TestDone:

@@ -73,7 +73,7 @@ def test_a_long_text_is_folded(viewer: Client, actor: Actor) -> None:
 @pytest.mark.parametrize(
     ("text", "html"),
     [
-        ("One.\nTwo.\n\nThree.", "<p>One.<br>Two.</p><p>Three.</p>"),
+        ("One.\nTwo.\n\nThree.", "<p>One.<br>\nTwo.</p><p>Three.</p>"),
         ("Run `make <x>` **now**", "<p>Run <code>make &lt;x&gt;</code> <strong>now</strong></p>"),
         (
             "# Rules\n- one\n- `two`\n1. three",
