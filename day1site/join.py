@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.utils.cache import patch_cache_control
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
-from django.views.generic.base import TemplateView
+from django.views.generic.base import TemplateView, View
 
 from day1site.login import limit_password_check
 from memory.engines.access.invitations import InvitationEngine, require_open
@@ -39,8 +39,8 @@ class AccountForm(forms.Form):
         return found
 
 
-class Join(TemplateView):
-    template_name = "account/join.html"
+class SecretAddress(View):
+    """A page whose address is a secret: no cache keeps it, and a refusal is a page."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -49,6 +49,10 @@ class Join(TemplateView):
             response = render_refusal(request, error)
         patch_cache_control(response, private=True, no_store=True)
         return response
+
+
+class Join(SecretAddress, TemplateView):
+    template_name = "account/join.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         invitation = InvitationEngine().find_invitation(secret=self.kwargs["secret"])
