@@ -32,6 +32,7 @@ WINDOW = 254  # pieces; with [CLS] and [SEP] 256, the length that the model was 
 WINDOWS = 8  # of one text
 BATCH_TOKENS = 512  # in one run, padding included; 2048 takes 500 MB more and is no faster
 THREADS = 2
+MAX_RECENT, MAX_RECENT_LENGTH = 16, 2000  # texts whose vectors are kept for a moment, and their characters
 MIN_TRIMMED_ROWS = 8  # embedded at once, from which on freed memory goes back to the system
 
 
@@ -57,6 +58,7 @@ class OnnxMiniLM:
         # By process: in a forked child, freeing the session of its parent hangs, so it is kept unused. One
         # without threads of its own, under 0, works in all of them.
         self._loaded: dict[int, tuple[WordPiece, InferenceSession]] = {}
+        self._recent: dict[str, tuple[Vectors, Codes]] = {}
         self.dimensions: int | None = None if path else DEFAULT_DIMENSIONS
 
     @cached_property
@@ -98,7 +100,20 @@ class OnnxMiniLM:
         return self.embed_words(texts)[0]
 
     def embed_words(self, texts: list[str]) -> tuple[Vectors, list[Codes]]:
-        """Return the same vectors, and the codes of each text's words in their context."""
+        """Return the same vectors, and the codes of each text's words in their context.
+
+        A few texts are read once in a while: what a session taught is compared, and embedded a moment later.
+        """
+        if not 0 < len(texts) <= MAX_RECENT or max(map(len, texts)) > MAX_RECENT_LENGTH:
+            return self._embed_anew(texts)
+        known = {text: self._recent[text] for text in texts if text in self._recent}
+        if fresh := [text for text in dict.fromkeys(texts) if text not in known]:
+            known |= dict(zip(fresh, zip(*self._embed_anew(fresh), strict=True), strict=True))
+            self._recent = dict([*known.items(), *self._recent.items()][:MAX_RECENT])
+        vectors, words = zip(*(known[text] for text in texts), strict=True)
+        return np.stack(vectors), list(words)
+
+    def _embed_anew(self, texts: list[str]) -> tuple[Vectors, list[Codes]]:
         prefix = self._settings.passage_prefix
         vectors, words = self._read_texts(
             texts, prefix, keep=lambda word: word[0].isalnum(), shape=pack_signs

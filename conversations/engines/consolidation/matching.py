@@ -15,7 +15,7 @@ from memory.engines.embedding.models import searched_provider
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.support.batches import filter_in
 from memory.engines.support.change_words import FUNCTION_WORDS
-from memory.engines.support.claims import prefers_same, says_same, shares_root, shares_topic
+from memory.engines.support.claims import prefers_same, says_same, shares_half, shares_root, shares_topic
 from memory.engines.support.restatement import qualifies_otherwise, restates
 from memory.engines.support.similarity import MIN_JACCARD, get_thresholds, same_claim, swaps_words
 from memory.engines.support.standing import announces_change
@@ -47,10 +47,11 @@ class Texts:
 
     def measure(self, one: str, other: str) -> float:
         """Return how alike two texts are, from 0 to 1; 0 unless they say the same."""
-        if restates(one, other) or prefers_same(one, other):
+        is_likely = shares_half(one, other)
+        if is_likely and (restates(one, other) or prefers_same(one, other)):
             return RESTATED
         score = self._measure_words(one, other)
-        if not score and says_same(one, other) and same_claim(one, other):
+        if is_likely and not score and says_same(one, other) and same_claim(one, other):
             score = RESTATED
         return 0.0 if score and (swaps_words(one, other) or qualifies_otherwise(one, other)) else score
 

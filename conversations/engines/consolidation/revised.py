@@ -7,6 +7,7 @@ session leaves that one in doubt, and both are told.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import permutations
 from uuid import UUID
 
 from django.utils import timezone
@@ -30,7 +31,8 @@ from memory.models.links import NEAR_WEIGHT
 
 MAX_NEAR = 5  # older statements that are nearest to a new one in meaning
 MAX_DOUBTED = 3  # of those that are about the same thing as a new one
-MAX_CANDIDATES = 50  # older statements that share the most words with a new one
+MAX_CANDIDATES = 15  # older statements that share the most words with a new one
+MAX_SAME_KIND = 50  # newest ones of the kind of which a person has one
 BATCH_SIZE = 500
 
 
@@ -125,18 +127,17 @@ class EarlierDecisions:
 
 def compare_texts(
     earlier: EarlierDecisions,
-    requested: Sequence[str],
+    requested: Mapping[str, datetime],
     fresh: Collection[str],
     near_prompts: Collection[tuple[str, str]] = (),
 ) -> Comparison:
-    """Compare texts with each other, and with the decisions of the session's repository; those that are
-    ``fresh`` also by nearness. ``near_prompts`` are pairs of a text and one of an earlier prompt.
+    """Compare texts, with the times when they were said, with each other and with the decisions of the
+    session's repository; those that are ``fresh`` also by nearness. ``near_prompts`` are pairs of a text and
+    one of an earlier prompt.
     """
     found = earlier.find(requested)
     near = earlier.find_near(fresh)
-    olds = {text: [*(fact.fact_text for fact in facts), *found] for text, facts in found.items()}
-    pairs = {(text, old) for text, others in olds.items() for old in others}
-    pairs |= {(old, text) for text, old in pairs}
+    pairs = {*permutations(found, 2), *list_pairs(requested, found)}
     weights = dict.fromkeys(near_prompts, NEAR_WEIGHT)
     weights |= {(text, fact.fact_text): NEAR_WEIGHT for text, facts in near.items() for fact in facts}
     weights |= {pair: 1.0 for pair in pairs if changes(*pair)}
@@ -145,6 +146,17 @@ def compare_texts(
         for text, facts in found.items()
     }
     return Comparison(disagreeing, weights)
+
+
+def list_pairs(
+    requested: Mapping[str, datetime], found: Mapping[str, Iterable[Fact]]
+) -> Iterator[tuple[str, str]]:
+    """Yield pairs of a newer and an older text: a fact is the newer one only where it was written since."""
+    for text, facts in found.items():
+        for fact in facts:
+            yield text, fact.fact_text
+            if fact.updated_at > requested[text]:
+                yield fact.fact_text, text
 
 
 def list_decided(branch: Branch) -> VersionedQuerySet[Fact]:
@@ -168,7 +180,7 @@ def list_same_kind(rows: VersionedQuerySet, text: str) -> list[int]:
     personal = read_personal(text)
     if personal is None or not personal.slot:
         return []
-    return [fact.rid for fact in rows.filter(category=personal.category).newest(MAX_CANDIDATES)]
+    return [fact.rid for fact in rows.filter(category=personal.category).newest(MAX_SAME_KIND)]
 
 
 def find_times(session: Session, facts: Iterable[Fact]) -> dict[UUID, datetime]:

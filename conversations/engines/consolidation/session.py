@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby, islice
 from typing import NamedTuple
 from uuid import UUID
@@ -282,11 +283,20 @@ def plan_piece(source: SessionSource, piece: Piece) -> PiecePlan | None:
     persons = {one.text for one in news if one.is_persons}
     same = {text: fact for text, fact in same.items() if text not in persons or fact.source_type in LEARNED}
     news = [one for one in news if one.text not in same or same[one.text].uid not in source.recalled]
-    stated = [one.text for one in news if one.is_statement]
+    stated = find_first_times(news)
     prompts = {(text, one.text) for text, others in overruled.items() for one in others}
     comparison = compare_texts(earlier, stated, [text for text in stated if text not in same], prompts)
     leaders = choose_leaders([one.text for one in news if one.text not in same], texts)
     return PiecePlan(head, news, same, leaders, comparison)
+
+
+def find_first_times(news: Iterable[Finding]) -> dict[str, datetime]:
+    """Return when each statement was said first, by its text."""
+    times: dict[str, datetime] = {}
+    for one in news:
+        if one.said_at and one.is_statement:
+            times[one.text] = min(times.get(one.text, one.said_at), one.said_at)
+    return times
 
 
 def write_piece(

@@ -7,7 +7,7 @@ cut to their roots, so that two languages share names, numbers and units alone.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 
 from memory.engines.support.change_words import (
@@ -67,6 +67,7 @@ DOUBLED = lazy_pattern(r"([bdgmnprt])\1$")  # pinned, pin
 COMPOUND = lazy_pattern(r"(?<=[^\W\d_]{3})-(?=[^\W\d_]{3})")
 SIGNED = lazy_pattern(r"[^\W\d_]{4,}(?=[._/-]\w)")  # what a file's name begins with
 HEAD = lazy_pattern(r"^([^:,;.]{2,40}?)\s?[:：]\s")
+DENSE = lazy_pattern(r"[\u3040-\u9fff]")
 HALF = lazy_pattern(r"半个?小时")
 NUMBER_WORD = lazy_pattern(
     rf"\b({'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})\b(?=\s[^\W\d_]+|\W*$)"
@@ -108,7 +109,6 @@ class Claim:
     roots: tuple[str, ...]
     scope: frozenset[str]  # roots that say where or when it holds
     values: tuple[Value, ...]
-    given_up: tuple[frozenset[str], ...]  # by a word that says so
     turned_down: tuple[frozenset[str], ...]  # "not X"
     corrected: frozenset[str]  # roots of what somebody says to correct
     topic: frozenset[str]  # of which a person says to forget what was said
@@ -121,6 +121,11 @@ class Claim:
     @cached_property
     def words(self) -> frozenset[str]:
         return frozenset(self.roots)
+
+    @cached_property
+    def given_up(self) -> tuple[frozenset[str], ...]:
+        """Return the roots of each value that is given up by a word that says so: rarely asked, and slow."""
+        return tuple(find_phrases(GIVES_UP, self.text))
 
     @property
     def is_withdrawal(self) -> bool:
@@ -166,7 +171,8 @@ def prefers_same(newer: str, older: str) -> bool:
     """Return whether two sentences choose the same over the same: "tabs over spaces", "tabs, not spaces". The
     newer one may say in a word more of what.
     """
-    new, old = read_preference(newer), read_preference(older)
+    new = read_preference(newer)
+    old = new and read_preference(older)  # hardly any chooses: most are not read
     if not new or not old or new[1] != old[1]:
         return False
     return old[0] <= new[0] and len(new[0] - old[0]) <= 1
@@ -174,7 +180,8 @@ def prefers_same(newer: str, older: str) -> bool:
 
 def prefers_other(newer: str, older: str) -> bool:
     """Return whether a sentence chooses what an older one turned down, over what that chose."""
-    new, old = read_preference(newer), read_preference(older)
+    new = read_preference(newer)
+    old = new and read_preference(older)
     return bool(new and old and new[1] <= old[0] and old[1] <= new[0] and len(new[0] - old[1]) <= 1)
 
 
@@ -223,7 +230,6 @@ def read_claim(sentence: str) -> Claim:
         tuple(list_roots(bare)),
         frozenset(root for phrase in SCOPES.findall(bare) for root in list_roots(VALUE_END.split(phrase)[0])),
         values,
-        tuple(find_phrases(GIVES_UP, plain)),
         tuple(find_phrases(TURNS_DOWN, plain)),
         frozenset(root for phrase in CORRECTED_TOPIC.findall(plain) for root in list_roots(phrase)),
         topic,
@@ -237,19 +243,29 @@ def read_claim(sentence: str) -> Claim:
 
 def read_topic(plain: str) -> frozenset[str]:
     """Return the roots of what a person says to forget; none where it says more or names nothing."""
-    matches = (pattern.search(plain) for pattern in WITHDRAWS)
+    matches = (pattern.search(plain) for pattern in list_fitting(WITHDRAWS, plain))
     found = next((match[1] for match in matches if match), "")
     return frozenset(list_roots(NUMBER.sub(keep_noun, NUMBER_WORD.sub(" ", found))))
 
 
 def find_phrases(patterns: tuple[re.Pattern[str], ...], plain: str) -> Iterator[frozenset[str]]:
     """Yield the roots and numbers of each short phrase that a pattern finds."""
-    for pattern in patterns:
+    for pattern in list_fitting(patterns, plain):
         for match in pattern.finditer(plain):
             phrase = VALUE_END.split(match.group(1).strip())[0]
             words = frozenset(list_roots(NUMBER.sub(keep_noun, phrase)))
             if 0 < len(words) <= MAX_VALUE_WORDS:
                 yield words
+
+
+def list_fitting(patterns: tuple[re.Pattern[str], ...], plain: str) -> tuple[re.Pattern[str], ...]:
+    """Return the patterns that may match a text: those of scripts without spaces need such a script."""
+    return patterns if DENSE.search(plain) else list_spaced(patterns)
+
+
+@cache
+def list_spaced(patterns: tuple[re.Pattern[str], ...]) -> tuple[re.Pattern[str], ...]:
+    return tuple(pattern for pattern in patterns if not DENSE.search(pattern.pattern))
 
 
 def keep_noun(match: re.Match[str]) -> str:
@@ -369,6 +385,12 @@ def shares_topic(one: str, other: str) -> bool:
 def shares_root(one: str, other: str) -> bool:
     """Return whether both have a word in common."""
     return not set(list_named(one)).isdisjoint(list_named(other))
+
+
+def shares_half(one: str, other: str) -> bool:
+    """Return whether both have half of the words of the one with fewer."""
+    words, others = set(list_named(one)), set(list_named(other))
+    return 2 * len(words & others) >= min(len(words), len(others))
 
 
 @lru_cache(CACHE_SIZE)

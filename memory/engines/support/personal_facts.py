@@ -67,8 +67,8 @@ def read_personal(sentence: str, is_chat: bool = False) -> PersonalFact | None:
 
 def replaces_personally(newer: str, older: str) -> bool:
     """Return whether a newer sentence tells otherwise what the same person has one of."""
-    new, old = read_personal(newer), read_personal(older)
-    return new is not None and bool(new.slot) and new == old
+    new = read_personal(newer)
+    return new is not None and bool(new.slot) and new == read_personal(older)
 
 
 @cache

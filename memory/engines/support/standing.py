@@ -36,6 +36,7 @@ from memory.engines.support.claims import (
     parts_value,
     prefers_other,
     prefers_same,
+    shares_root,
     split_claims,
     split_clauses,
     swaps,
@@ -71,12 +72,16 @@ class Standing(IntEnum):
 @lru_cache(CACHE_SIZE)
 def judge_standing(newer: str, older: str) -> Standing:
     """Return what a newer statement does to an older one."""
-    if normalise_text(newer) == normalise_text(older) or prefers_same(newer, older):
+    if normalise_text(newer) == normalise_text(older):
         return Standing.HOLDS
     own, taken_back = split_taken_back(newer)
     older_own = split_taken_back(older)[0]
     if taken_back and normalise_text(taken_back) == normalise_text(older_own):
         return Standing.REPLACED
+    if not shares_root(own, older_own) and not replaces_personally(own, older_own):
+        return Standing.HOLDS
+    if prefers_same(newer, older):
+        return Standing.HOLDS
     if any(rule(own, older_own) for rule in (revises, replaces_personally, prefers_other)):
         return Standing.REPLACED
     olds, news = split_claims(older_own), split_claims(own)
