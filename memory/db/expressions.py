@@ -1,6 +1,6 @@
 """SQL conditions rendered directly: building them from ORM expressions costs more than the query."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 from uuid import UUID
 
@@ -308,16 +308,6 @@ class CompiledWhere(Condition):
         table = connection.ops.quote_name(self.TABLE)
         sql = self.sql.replace(table, self.alias).replace(self.TABLE, self.alias)
         return f"({sql or '1 = 1'})", self.params
-
-
-def take_conditions(filters: Iterable[tuple[bool, tuple, dict]]) -> list[Condition] | None:
-    """Return the conditions that filters consist of; None where the ORM has to compile one."""
-    found: list[Condition] = []
-    for negate, args, kwargs in filters:
-        if negate or kwargs or not all(isinstance(one, Condition) for one in args):
-            return None
-        found += args
-    return found
 
 
 def quote(value: int | str) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from django.core.exceptions import EmptyResultSet
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
 from django.db.models.functions import Length
 
 from memory.db import raw_select
@@ -29,12 +29,12 @@ from memory.db.expressions import (
     Visible,
     VisibleByColumn,
     VisibleOrdered,
-    take_conditions,
 )
 from memory.db.indexes import searchable_condition
 from memory.db.lazy_filters import LazyFilters, Row
 from memory.db.lineage import MaskedLineage
-from memory.db.raw_select import Reach, newest_in_groups, read_neighbours
+from memory.db.neighbours import Reach, count_distances, newest_in_groups, read_neighbours, unite_neighbours
+from memory.db.plain_filters import IsBeyond, take_conditions
 from memory.db.versioned_query import BranchNotNamed, VersionedQuery, require_branch
 
 Lineage = Sequence[tuple[int, int]]
@@ -110,13 +110,28 @@ class VersionedQuerySet(LazyFilters[Row]):
 
     def _edge_rows(self, k: int, by: str, down: bool, beyond: Any) -> list[Row]:
         """Query each arm of the lineage for k rows by itself: sorting their union would read all of it."""
-        arms = self.ordered_arms(by, down, beyond)
-        found = [row for arm in arms for row in self._first(arm, k)]
+        is_by_key = get_features(self.db).sorts_whole_rows
+        columns = [self.model._meta.pk.name] if is_by_key else raw_select.name_fields(self.model)
+        values = raw_select.fetch_each(self.plan_edge(columns, k, by, down, beyond))
+        if is_by_key:
+            found = list(self.model._base_manager.using(self.db).filter(pk__in=[pk for (pk,) in values]))
+        else:
+            found = raw_select.build_instances(self.model, self.db, values)
         return sorted(found, key=attrgetter(by), reverse=down)[:k]
+
+    def plan_edge(
+        self, columns: Sequence[str], k: int, by: str, down: bool = True, beyond: Any = None
+    ) -> list[raw_select.Statement]:
+        """Return the statements that read columns of the rows of ``highest`` (``down``) or ``lowest``: of
+        each arm of the lineage the first k.
+        """
+        known = [] if beyond is None else [IsBeyond(self.model, by, beyond, down)]
+        plan = partial(raw_select.plan_first, self.db, self.model, columns, k, by, down)
+        return [plan([*arm, *known]) for arm in self._walk_arms(down and by == "uid" and beyond is None)]
 
     def highest_keys(self, k: int, by: str) -> list[int]:
         """Return the primary keys of the same rows as ``highest``."""
-        pairs = [pair for arm in self.ordered_arms(by, True) for pair in arm.values_list(by, "pk")[:k]]
+        pairs = raw_select.fetch_each(self.plan_edge((by, str(self.model._meta.pk.name)), k, by))
         return [pk for _, pk in sorted(pairs, reverse=True)[:k]]
 
     def stream(self, k: int, by: str, *, down: bool, beyond: Any = None) -> Iterator[Row]:
@@ -124,15 +139,10 @@ class VersionedQuerySet(LazyFilters[Row]):
 
         Rows that the caller does not take are not read into memory.
         """
-        arms = [self._stream_first(arm, k) for arm in self.ordered_arms(by, down, beyond)]
-        return islice(merge(*arms, key=attrgetter(by), reverse=down), k)
-
-    def ordered_arms(self, by: str, down: bool, beyond: Any = None) -> Iterator[models.QuerySet]:
-        """Yield the rows of each branch of the lineage in the order of a column, beyond a value if given."""
         condition = {} if beyond is None else {f"{by}__{'lt' if down else 'gt'}": beyond}
-        walk = {"down": down and by == "uid" and beyond is None}
-        for arm in self._arms(walk, **condition):
-            yield arm.order_by(f"-{by}" if down else by)
+        walk, order = {"down": down and by == "uid" and beyond is None}, f"-{by}" if down else by
+        arms = [self._stream_first(arm.order_by(order), k) for arm in self._arms(walk, **condition)]
+        return islice(merge(*arms, key=attrgetter(by), reverse=down), k)
 
     def _stream_first(self, ordered: models.QuerySet, k: int) -> Iterator[Row]:
         if not get_features(self.db).sorts_whole_rows:
@@ -143,11 +153,8 @@ class VersionedQuerySet(LazyFilters[Row]):
         """Yield the rows with these keys in their order, read in portions of limited characters."""
         rows = self.model._base_manager.using(self.db)
         lengths = [Length(F(field.attname)) for field in text_fields(self.model)]
-        if not pks or not lengths:
-            found = {row.pk: row for row in rows.filter(pk__in=pks)}
-            yield from (found[pk] for pk in pks if pk in found)
-            return
-        sizes = dict(rows.filter(pk__in=pks).annotate(size=reduce(add, lengths)).values_list("pk", "size"))
+        sized = rows.filter(pk__in=pks if lengths else [])
+        sizes = dict(sized.annotate(size=reduce(add, lengths, Value(0))).values_list("pk", "size"))
         for batch in split_by_size([(pk, sizes.get(pk) or 0) for pk in pks], FETCH_CHARACTERS):
             found = {row.pk: row for row in rows.filter(pk__in=batch)}
             yield from (found[pk] for pk in batch if pk in found)
@@ -157,15 +164,9 @@ class VersionedQuerySet(LazyFilters[Row]):
 
         ``walk`` are options of ``VisibleOrdered``; None where the order does not matter.
         """
-        base = self.model._base_manager.using(self.db)
+        rows = self.model._base_manager.using(self.db)
         for i in range(len(self.named_lineage)):
-            yield self._replay_filters(base.filter(self._arm_row(i, walk))).filter(**condition)
-
-    def _first(self, ordered: models.QuerySet, k: int) -> Iterable[Row]:
-        if not get_features(self.db).sorts_whole_rows:
-            return raw_select.run_query(self.model, ordered[:k])
-        pks = list(ordered.values_list("pk", flat=True)[:k])
-        return self.model._base_manager.using(self.db).filter(pk__in=pks)
+            yield self._replay_filters(rows.filter(self._arm_row(i, walk))).filter(**condition)
 
     def fetch_all(self) -> list[Row]:
         """Return all rows, unordered. For narrow filters: each arm of the lineage uses its own index."""
@@ -203,13 +204,12 @@ class VersionedQuerySet(LazyFilters[Row]):
             else:
                 arm = self._replay_filters(base.filter(shown))
                 known = base.filter(pk__in=pks)
-                found += raw_select.unite_neighbours(arm, known, same, columns, reach, cut)
-        return raw_select.count_distances(found, columns.index("uid"), reach)
+                found += unite_neighbours(arm, known, same, columns, reach, cut)
+        return count_distances(found, columns.index("uid"), reach)
 
     def newest_in_groups(self, columns: Sequence[str], groups: Sequence[Sequence[Any]]) -> list[Row]:
         """Return the newest rows of groups, each values of the columns and a uid that its row is below."""
-        levels = range(len(self.named_lineage)) if groups else ()
-        arms = [self._where_conditions([self._arm_row(i, {"down": False})]) for i in levels]
+        arms = self._walk_arms(False) if groups else ()
         pks = [pk for arm in arms for pk in newest_in_groups(self.db, self.model, arm, columns, groups)]
         return list(self.model._base_manager.using(self.db).filter(pk__in=pks)) if pks else []
 
@@ -293,8 +293,7 @@ class VersionedQuerySet(LazyFilters[Row]):
 
         With ``cut``, long fields are texts of at most so many characters.
         """
-        statements = self.plan_by_key(columns, by, values, cut)
-        return [row for read, sql, params in statements for row in read.fetch(sql, params)]
+        return raw_select.fetch_each(self.plan_by_key(columns, by, values, cut))
 
     def plan_by_key(
         self, columns: Sequence[str], by: str, values: Iterable[Any], cut: int | None = None
@@ -313,9 +312,7 @@ class VersionedQuerySet(LazyFilters[Row]):
     def fetch_by_key(self, by: str, values: Iterable[Any], max_characters: int | None = None) -> list[Row]:
         """Return the same rows as instances; with ``max_characters`` long fields are cut as by read_cut."""
         cut = None if max_characters is None else max_characters + 1
-        found = self.select_by_key(
-            [field.name for field in raw_select.all_fields(self.model)], by, values, cut
-        )
+        found = self.select_by_key(raw_select.name_fields(self.model), by, values, cut)
         rows = raw_select.build_instances(self.model, self.db, found)
         return rows if max_characters is None else raw_select.cut_rows(rows, max_characters)
 
@@ -335,7 +332,7 @@ class VersionedQuerySet(LazyFilters[Row]):
 
     def _where_conditions(self, visible: Sequence[Condition]) -> list[Condition]:
         """Combine conditions with the queryset's filters. Raises EmptyResultSet when no row can pass."""
-        if (plain := take_conditions(self.recorded_filters)) is not None:
+        if (plain := take_conditions(self.model, self.recorded_filters)) is not None:
             return [*visible, *plain]
         if self._filters is None:
             every = self.model._base_manager.using(self.db).all()
@@ -349,6 +346,14 @@ class VersionedQuerySet(LazyFilters[Row]):
         if walk is not None and get_features(self.db).must_be_told_to_walk:
             return VisibleOrdered(self.model, self.named_lineage, [i], **walk)
         return Visible(self.model, self.named_lineage, [i])
+
+    def _walk_arms(self, down: bool) -> list[list[Condition]]:
+        """Return the conditions of each arm, for statements that read an index in order."""
+        try:
+            levels = range(len(self.named_lineage))
+            return [self._where_conditions([self._arm_row(i, {"down": down})]) for i in levels]
+        except EmptyResultSet:  # filters that no row can pass
+            return []
 
     def _replay_filters(self, rows: models.QuerySet) -> models.QuerySet:
         """Apply the recorded filters to another queryset of the same model."""

@@ -1,15 +1,11 @@
 """Raw SELECT of few rows by a key, where the ORM takes longer than the database."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from operator import itemgetter
 from types import NoneType
 from typing import Any, TypeVar
 
 from django.core.exceptions import EmptyResultSet
 from django.db import DEFAULT_DB_ALIAS, connections, models
-from django.db.models import F, Value
-from django.db.models.functions import Substr
 
 from memory.db.backend import get_backend, get_features
 from memory.db.budget import text_fields
@@ -18,12 +14,10 @@ from memory.db.fields import JSONTextField, find_plain_type, replace_strange
 
 Row = TypeVar("Row", bound=models.Model)
 VALUES_AT_ONCE = 1000  # of one column in a statement: callers need no batches of their own
-MAX_UNITED = 100  # selects of a statement
 MAX_NOTED_ROWS = 20  # of a statement
 CUT_MARK = " … [cut]"
 ROW = "t"  # alias of the table in these statements
 Converters = tuple[Any, list[Any], set[type] | None]
-Reach = tuple[int, int]  # how many rows before another, and how many after it
 
 
 class Reading:
@@ -146,8 +140,7 @@ def by_key(
     ``key`` is the column and its values. Primary keys with conditions are read in portions that the database
     looks up by key. With ``cut``, long fields are texts of at most so many characters.
     """
-    statements = plan_by_key(using, model, columns, key, conditions, cut)
-    return [row for read, sql, values in statements for row in read.fetch(sql, values)]
+    return fetch_each(plan_by_key(using, model, columns, key, conditions, cut))
 
 
 def plan_by_key(
@@ -187,22 +180,39 @@ def select_by_key(
 
 def fetch_instances(rows: models.QuerySet[Row], by: str, values: Iterable[Any]) -> list[Row]:
     """Return the same rows as instances of their model."""
-    names = [field.name for field in all_fields(rows.model)]
+    names = name_fields(rows.model)
     return build_instances(rows.model, rows.db, select_by_key(rows, names, by, values))
 
 
-def run_query(model: type[Row], rows: models.QuerySet) -> list[Row]:
-    """Return the rows of a queryset of whole rows, without joins, as the ORM does."""
-    try:
-        statement = rows.query.get_compiler(rows.db).as_sql()
-    except EmptyResultSet:
-        return []
-    names = [field.name for field in all_fields(model)]
-    return build_instances(model, rows.db, prepare_reading(rows.db, model, names).fetch(*statement))
+def plan_first(
+    using: str,
+    model: type[models.Model],
+    columns: Sequence[str],
+    k: int,
+    by: str,
+    down: bool,
+    conditions: Iterable[Condition],
+) -> Statement:
+    """Return the statement that reads the k rows with the highest (``down``) or lowest values of a column."""
+    read = prepare_reading(using, model, columns)
+    sql, values = read.build(*render_conditions(conditions, using))
+    field: Any = model._meta.get_field(by)
+    order = f"{ROW}.{connections[using].ops.quote_name(field.column)} {'DESC' if down else 'ASC'}"
+    return read, f"{sql} ORDER BY {order} LIMIT {k}", values
+
+
+def fetch_each(statements: Iterable[Statement]) -> list[tuple]:
+    """Return the rows of all statements."""
+    return [row for read, sql, values in statements for row in read.fetch(sql, values)]
 
 
 def all_fields(model: type[models.Model]) -> Sequence[Any]:
     return model._meta.concrete_fields
+
+
+def name_fields(model: type[models.Model]) -> list[str]:
+    """Return the names of all columns, in the order in which rows are built of them."""
+    return [field.name for field in all_fields(model)]
 
 
 def build_instances(model: type[Row], using: str, found: Iterable[tuple]) -> list[Row]:
@@ -216,8 +226,7 @@ def read_cut(model: type[Row], by: str, values: Iterable[Any], max_characters: i
 
     A longer text ends in a mark, longer JSON is empty; ``row.truncated`` names these fields.
     """
-    statements = plan_cut(model, by, values, max_characters)
-    found = [row for read, sql, params in statements for row in read.fetch(sql, params)]
+    found = fetch_each(plan_cut(model, by, values, max_characters))
     return cut_rows(build_instances(model, model._base_manager.db, found), max_characters)
 
 
@@ -225,7 +234,7 @@ def plan_cut(
     model: type[models.Model], by: str, values: Iterable[Any], max_characters: int
 ) -> list[Statement]:
     """Return the statements of ``read_cut``, for ``read_together``."""
-    using, names = model._base_manager.db, [field.name for field in all_fields(model)]
+    using, names = model._base_manager.db, name_fields(model)
     return plan_by_key(using, model, names, (by, values), [], max_characters + 1)
 
 
@@ -257,8 +266,7 @@ def select_equal(model: type[models.Model], columns: Sequence[str], **equal: Ite
 
     Of the last column there may be any number of values.
     """
-    statements = plan_equal(model, columns, **equal)
-    return [row for read, sql, values in statements for row in read.fetch(sql, values)]
+    return fetch_each(plan_equal(model, columns, **equal))
 
 
 def plan_equal(model: type[models.Model], columns: Sequence[str], **equal: Iterable[Any]) -> list[Statement]:
@@ -281,7 +289,7 @@ def fetch_one(model: type[Row], *, lock: bool = False, **columns: Any) -> Row | 
     key = (model, *columns.items())
     if key not in notes:
         equal = [ColumnIn(model, name, [value]) for name, value in columns.items()]
-        read = prepare_reading(using, model, [field.name for field in all_fields(model)])
+        read = prepare_reading(using, model, name_fields(model))
         note_rows(notes, model, columns, read.where(*render_conditions(equal, using), lock=lock)[:1])
     return next(iter(build_instances(model, using, notes[key])), None)
 
@@ -295,105 +303,3 @@ def note_rows(notes: dict[Any, Any], model: Any, columns: Mapping[str, Any], row
         notes[model, (model._meta.pk.name, row[model._meta.pk.attname])] = rows
         for natural in getattr(model, "NATURAL_KEYS", ()):
             notes[model, *((name, row[model._meta.get_field(name).attname]) for name in natural)] = rows
-
-
-def read_neighbours(
-    using: str,
-    model: type[models.Model],
-    conditions: Iterable[Condition],
-    pks: Sequence[int],
-    same: str,
-    columns: Sequence[str],
-    reach: Reach,
-    cut: int | None = None,
-) -> list[tuple]:
-    """Return columns of the visible rows next to each row by uid, of those with its value of ``same``; with
-    the side, and the key of the row that they are next to. With ``cut``, of long fields the beginning.
-    """
-    connection, read = connections[using], prepare_reading(using, model, columns, cut)
-    named: Any = (model._meta.pk, model._meta.get_field(same))
-    key, equal = (connection.ops.quote_name(field.column) for field in named)
-    table = connection.ops.quote_name(model._meta.db_table)
-    shown, values = join_conditions(render_conditions(conditions, using))
-    known, requested = ColumnIn(model, str(named[0].name), pks, "q").render(connection)
-    each = []
-    for side, count in enumerate(reach):
-        beyond, order = (">", "ASC") if side else ("<", "DESC")
-        nearest = f"{ROW}.{equal} = q.{equal} AND {ROW}.uid {beyond} q.uid ORDER BY {ROW}.uid {order}"
-        keys = f"SELECT {ROW}.{key} FROM {table} {ROW} WHERE {shown} AND {nearest} LIMIT {count}"
-        rows = f"{table} q CROSS JOIN {table} {ROW} WHERE {known} AND {ROW}.{key} IN ({keys})"
-        each += [f"SELECT {read.columns}, {side}, q.{key} FROM {rows}"] * bool(count)
-    return read.fetch(" UNION ALL ".join(each), [*requested, *values] * len(each))
-
-
-def unite_neighbours(
-    arm: models.QuerySet,
-    known: models.QuerySet,
-    same: str,
-    columns: Sequence[str],
-    reach: Reach,
-    cut: int | None = None,
-) -> Iterable[tuple]:
-    """Return the same rows of a lineage's arm for a database without LIMIT in correlated subqueries."""
-    model: Any = arm.model
-    long = {field.name for field in text_fields(model)} if cut else set()
-    read = [Substr(name, 1, cut) if name in long else F(name) for name in columns]
-    ones = [
-        arm.filter(**{same: value, "uid__gt" if side else "uid__lt": uid})
-        .annotate(is_after=Value(side), next_to=Value(pk, models.BigIntegerField()))
-        .order_by("uid" if side else "-uid")
-        .values_list(*read, "is_after", "next_to")[:count]
-        for pk, uid, value in known.values_list("pk", "uid", same)
-        for side, count in enumerate(reach)
-        if count
-    ]
-    return ones[0].union(*ones[1:], all=True) if ones else ()
-
-
-def count_distances(rows: Iterable[tuple], uid: int, reach: Reach) -> dict[int, dict[int, tuple]]:
-    """Return rows as ``read_neighbours`` reads them by the key of the row that they are next to and by their
-    distance, which is negative before it; of several lineages' rows the nearest. ``uid`` is its column.
-    """
-    sides = defaultdict[tuple[int, int], list[tuple]](list)
-    for *values, side, key in rows:
-        sides[key, side].append(tuple(values))
-    found: dict[int, dict[int, tuple]] = defaultdict(dict)
-    for (key, side), each in sides.items():
-        if nearest := sorted(each, key=itemgetter(uid), reverse=not side)[: reach[side]]:
-            found[key].update((at if side else -at, row) for at, row in enumerate(nearest, 1))
-    return found
-
-
-def newest_in_groups(
-    using: str,
-    model: type[models.Model],
-    conditions: Iterable[Condition],
-    columns: Sequence[str],
-    groups: Sequence[Sequence[Any]],
-) -> list[int]:
-    """Return the keys of the visible rows that are the newest of their groups.
-
-    A group is values of the columns and a uid, below which its row must be.
-    """
-    connection = connections[using]
-    fields: Any = [model._meta.get_field(name) for name in (*columns, "uid")]
-    shown, values = join_conditions(render_conditions(conditions, using))
-    quote: Any = connection.ops.quote_name
-    *equal, below = [f"{ROW}.{quote(field.column)}" for field in fields]
-    within = " AND ".join([*(f"{name} = %s" for name in equal), f"{below} < %s"])
-    pk: Any = model._meta.pk
-    rows = f"{quote(model._meta.db_table)} {ROW} WHERE {shown} AND {within}"
-    # In a table of its own, since SQLite takes no LIMIT in an arm of a union.
-    select = f"SELECT * FROM (SELECT {ROW}.{quote(pk.column)} FROM {rows} ORDER BY {below} DESC LIMIT 1) g"
-    found: list[int] = []
-    for start in range(0, len(groups), MAX_UNITED):
-        batch = groups[start : start + MAX_UNITED]
-        params = [[*values, *prepare_group(fields, group, connection)] for group in batch]
-        with connection.cursor() as cursor:
-            cursor.execute(" UNION ALL ".join([select] * len(batch)), [v for each in params for v in each])
-            found += [key for (key,) in cursor.fetchall()]
-    return found
-
-
-def prepare_group(fields: Sequence[Any], group: Sequence[Any], connection: Any) -> list[Any]:
-    return [field.get_db_prep_value(value, connection) for field, value in zip(fields, group, strict=True)]

@@ -2,11 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
-from django.core.exceptions import EmptyResultSet
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from memory.db.backend import get_backend, get_features
@@ -30,13 +28,12 @@ def fetch_newest(sources: Sequence[tuple[VersionedQuerySet[Row], int]]) -> list[
 
 def select_newest_keys(rows: VersionedQuerySet, k: int) -> tuple[str, Sequence[Any]]:
     """Return a SELECT of the primary keys of the k newest rows; "" where there can be none."""
-    arms = []
-    for arm in rows.ordered_arms("uid", down=True):
-        with suppress(EmptyResultSet):
-            arms.append(arm.values_list("pk", "uid")[:k].query.sql_with_params())
-    every = " UNION ALL ".join(f"SELECT * FROM ({sql})" for sql, _ in arms)
-    values = [value for _, params in arms for value in params]
-    return every and f"SELECT e.pk FROM ({every}) e ORDER BY e.uid DESC LIMIT {k}", values
+    pk: Any = rows.model._meta.pk
+    arms = rows.plan_edge((pk.name, "uid"), k, "uid")
+    every = " UNION ALL ".join(f"SELECT * FROM ({sql})" for _, sql, _ in arms)
+    column = connections[rows.db].ops.quote_name(pk.column)
+    values = [value for *_, params in arms for value in params]
+    return every and f"SELECT e.{column} FROM ({every}) e ORDER BY e.uid DESC LIMIT {k}", values
 
 
 def fetch_keys(model: type[Row], using: str, keys: str, values: Sequence[Any]) -> list[Row]:

@@ -17,8 +17,8 @@ from uuid import UUID
 import numpy as np
 
 from memory.db.deferred import Deferred
+from memory.db.neighbours import Reach, count_distances
 from memory.db.querysets import Lineage, Ranked, VersionedQuerySet
-from memory.db.raw_select import Reach, count_distances
 from memory.engines.facts.assessment import Assessment, apply_assessment, exclusion_reasons
 from memory.engines.facts.filters import FactFilter
 from memory.engines.versions.repositories import find_repositories

@@ -1,0 +1,84 @@
+"""Filters of plain columns as conditions: the ORM takes longer to compile one than the database to run it."""
+
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import EmptyResultSet
+from django.db import models
+
+from memory.db.expressions import NATIVE_TYPES, ColumnIn, Condition, prepare_values
+
+PLAIN_VALUES = (str, int, UUID)
+PLAIN_FIELDS = (models.CharField, models.IntegerField, models.UUIDField)
+MAX_INTEGER = 2**63  # the ORM knows that no row has one beyond it
+
+
+class IsNull(Condition):
+    """A condition: a column has no value."""
+
+    def __init__(self, model: type[models.Model], name: str) -> None:
+        super().__init__()
+        self.of: Any = model._meta.get_field(name)
+
+    def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
+        return f"{self.alias}.{connection.ops.quote_name(self.of.column)} IS NULL", ()
+
+
+class IsBeyond(Condition):
+    """A condition: a column is below a value, or above it."""
+
+    def __init__(self, model: type[models.Model], name: str, value: Any, below: bool) -> None:
+        super().__init__()
+        self.of: Any = model._meta.get_field(name)
+        self.value, self.below = value, below
+
+    def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
+        column = f"{self.alias}.{connection.ops.quote_name(self.of.column)}"
+        return f"{column} {'<' if self.below else '>'} %s", prepare_values(self.of, [self.value], connection)
+
+
+def take_conditions(
+    model: type[models.Model], filters: Iterable[tuple[bool, tuple, dict]]
+) -> list[Condition] | None:
+    """Return the conditions that filters consist of; None where the ORM has to compile one.
+
+    Raises EmptyResultSet for a column that is to have one of no values.
+    """
+    found: list[Any] = []
+    for negate, args, kwargs in filters:
+        each = [*args, *(take_lookup(model, lookup, value) for lookup, value in kwargs.items())]
+        if negate or not all(isinstance(one, Condition) for one in each):
+            return None
+        found += each
+    return found
+
+
+def take_lookup(model: type[models.Model], lookup: str, value: Any) -> Condition | None:
+    """Return the condition of a lookup of a column whose values are stored as they are; None for others."""
+    name, _, kind = lookup.partition("__")
+    if name not in list_plain_columns(model) or kind not in ("", "in"):
+        return None
+    if not kind and value is None:
+        return IsNull(model, name)
+    if kind and not isinstance(value, list | tuple | set | frozenset):
+        return None
+    values = [one.value if isinstance(one, Enum) else one for one in (value if kind else (value,))]
+    if not all(map(is_plain_value, values)):
+        return None
+    if not values:
+        raise EmptyResultSet
+    return ColumnIn(model, name, values)
+
+
+def is_plain_value(value: Any) -> bool:
+    return type(value) in PLAIN_VALUES and (type(value) is not int or abs(value) < MAX_INTEGER)
+
+
+@cache
+def list_plain_columns(model: type[models.Model]) -> set[str]:
+    fields = (one for one in model._meta.concrete_fields if isinstance(one, PLAIN_FIELDS))
+    stored = (*NATIVE_TYPES, models.UUIDField.get_prep_value)
+    return {one.name for one in fields if type(one).get_prep_value in stored}
