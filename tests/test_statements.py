@@ -106,7 +106,7 @@ def test_start_of_a_session(api: Api) -> None:
     check(
         lambda: send(api, event("SessionStart", "s1", source="startup", model="a-model")),
         lambda: send(api, event("SessionStart", "s2", source="startup", model="a-model")),
-        28,
+        18,
     )
 
 
@@ -116,7 +116,7 @@ def test_prompt(api: Api) -> None:
         send(api, event("UserPromptSubmit", "s1", prompt="When do deploys run?", prompt_id="p1"))
 
     prompt = "Who keeps the backups of the invoices of team 2?"
-    check(prepare, lambda: send(api, event("UserPromptSubmit", "s1", prompt=prompt, prompt_id="p2")), 24)
+    check(prepare, lambda: send(api, event("UserPromptSubmit", "s1", prompt=prompt, prompt_id="p2")), 20)
 
 
 def test_tool(api: Api) -> None:

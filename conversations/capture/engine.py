@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from conversations.capture.backfill import fill_gaps, find_record_faults, has_gaps, read_batches
 from conversations.capture.events import STARTS, HookEvent, clean_text, find_event_fault, read_event
-from conversations.capture.rows import EventRows, get_event_actor, get_project_path
+from conversations.capture.rows import EventRows, StoredEvent, get_event_actor, get_project_path
 from conversations.capture.text_cleaning import cut_middle
 from conversations.capture.transcripts.records import Turn
 from conversations.engines.prompt_choice import PromptRecall
@@ -22,7 +22,7 @@ from conversations.engines.told import AT_START
 from conversations.models import Message
 from memory.actors import Actor
 from memory.conf import conf
-from memory.db.bulk_sql import insert_all
+from memory.db.bulk_sql import insert_all, update_one
 from memory.db.raw_select import select_equal
 from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.access.key_activity import TEST_SURFACE
@@ -114,7 +114,8 @@ class IngestEngine:
         if read is None or in_transaction or not actor.has_scope("read"):
             return None
         if read.name == "UserPromptSubmit":
-            return _format_answer(read, _recall(read, _prepare_query(read, actor), actor, branch_name))
+            question = _prepare_query(read, actor)
+            return _format_answer(read, _recall(StoredEvent(read), question, actor, branch_name))
         return _format_answer(read, _read_context(read, actor, branch_name)) if read.name in STARTS else None
 
     def _store(
@@ -122,31 +123,31 @@ class IngestEngine:
     ) -> dict[str, Any] | None:
         store = partial(retry_on_conflict, partial(self._ingest, read, actor, branch_name, answered))
         if answered and read and read[-1].name == "PostToolUseFailure":
-            store()
-            return _format_answer(read[-1], _recall_repair(read[-1], actor, branch_name))
+            return _format_answer(read[-1], _recall_repair(store()[0], actor, branch_name))
         if not (answered and read and read[-1].name == "UserPromptSubmit"):
-            return store()
+            return _format_answer(read[-1], store()[1])
         with FOREGROUND:  # the prompt's own text is embedded after its answer
             question = _prepare_query(read[-1], actor)
-            store()
-            return _format_answer(read[-1], _recall(read[-1], question, actor, branch_name))
+            return _format_answer(read[-1], _recall(store()[0], question, actor, branch_name))
 
     @staticmethod
     @retry_transaction  # not the whole request: other transactions of it were committed
     @write_transaction()
     def _ingest(
         events: Sequence[HookEvent], actor: Actor, branch_name: str, answered: bool
-    ) -> dict[str, Any] | None:
+    ) -> tuple[StoredEvent, str]:
+        """Return the last event as it was stored, and the context of the session that it starts."""
         fresh, keys = _find_new(events, actor)
+        last = StoredEvent(events[-1])
         for ends, batch in groupby(fresh, lambda event: event.name == "SessionEnd"):
             if ends:
                 _end_sessions(batch, actor)
             else:
-                _store_events(list(batch), actor, branch_name)
+                last = _store_events(list(batch), actor, branch_name)
         _record_keys(keys, actor)
-        if not answered or not events or events[-1].name not in STARTS:
-            return None
-        return _format_answer(events[-1], _load_context(events[-1], actor, branch_name))
+        last = last if last.event is events[-1] else StoredEvent(events[-1])
+        starts = answered and events[-1].name in STARTS
+        return last, _load_context(last, actor, branch_name) if starts else ""
 
 
 def _find_faults(events: Sequence[Any], read: Sequence[HookEvent | None]) -> Iterator[dict[str, Any]]:
@@ -194,8 +195,8 @@ def _record_keys(keys: Sequence[str], actor: Actor) -> None:
         raise ConcurrentRequest from error
 
 
-def _store_events(events: Sequence[HookEvent], actor: Actor, branch_name: str) -> None:
-    """Store events that begin a session or become rows, in one commit."""
+def _store_events(events: Sequence[HookEvent], actor: Actor, branch_name: str) -> StoredEvent:
+    """Store events that begin a session or become rows, in one commit; return the last one."""
     keys = {event.session for event in events}
     who = actor.with_origin(session_id=events[0].session) if len(keys) == 1 else actor
     with open_commit(who, branch_name, "hook.ingest", write=Write.EXEMPT) as commit:
@@ -213,6 +214,7 @@ def _store_events(events: Sequence[HookEvent], actor: Actor, branch_name: str) -
             SessionManager().replace_summary(session_id=event.session, actor=actor, summary=summary)
         elif event.name == "Test":
             SessionManager().end_session(session_id=event.session, actor=actor)
+    return rows.describe(events[-1])
 
 
 def _end_sessions(events: Iterable[HookEvent], actor: Actor) -> None:
@@ -266,12 +268,13 @@ def _summarise_session(session: Session, agent: str) -> str:
     return summarise_session(*("".join(row.content for row in rows) for rows in (first, last)))
 
 
-def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
+def _load_context(stored_event: StoredEvent, actor: Actor, branch_name: str) -> str:
     """Return the context for the start of a session; the same text again while what it told still holds.
 
     It is stored for the session's own branch only: its readers may lack access to another.
     """
-    session = Session.objects.select_related("branch").get(project=actor.project_id, key=event.session)
+    event, session = stored_event.event, stored_event.load_session(actor)
+    assert session is not None
     # What was told before may be in quarantine by now: it is told anew, and not stored.
     own = session.branch.name == branch_name and not session.branch.masked
     has_stored = event.client in RESUME_WITH_CONTEXT and event.source == "resume"
@@ -279,13 +282,14 @@ def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
     if not actor.has_scope("read"):
         return stored
     now = timezone.now()
-    found = start_context(session, actor, find_branch(actor, branch_name).lineage(), now)
+    found = start_context(session, actor, stored_event.load_lineage(actor, branch_name), now)
     started = set(session.recalled.get(AT_START, ()))
     if own and session.context and started <= {str(uid) for uid in found.fact_ids}:
         return stored
     if found.text and own and found.is_storable:
-        recalled = {**session.recalled, AT_START: [str(uid) for uid in found.fact_ids]}
-        Session.objects.filter(pk=session.pk, erased_at=None).update(context=found.text, recalled=recalled)
+        session.context = found.text
+        session.recalled = {**session.recalled, AT_START: [str(uid) for uid in found.fact_ids]}
+        update_one(session, "context", "recalled", unless="erased_at")
     if found.text:
         who = actor.with_origin(session_id=session.key)
         log_recall(who, [branch_name], "", found.fact_ids)
@@ -310,33 +314,33 @@ def _prepare_query(event: HookEvent, actor: Actor) -> Future[PreparedQuery] | No
 
 
 @retry_transaction
-def _recall(event: HookEvent, question: Future[PreparedQuery] | None, actor: Actor, branch_name: str) -> str:
+def _recall(
+    stored: StoredEvent, question: Future[PreparedQuery] | None, actor: Actor, branch_name: str
+) -> str:
     """Return what memory knows of a prompt; nothing twice in a session, the same for a repeated event.
 
     It is outside of the event's transaction, which other writers wait for: an embedder may be asked.
     """
-    if question is None:
-        return ""
-    session = find_session(actor.project_id, event.session)
-    if session is None:
+    event, session = stored.event, stored.load_session(actor) if question else None
+    if question is None or session is None:
         return ""
     key, earlier = _list_earlier(event, session, actor)
-    lineage = find_branch(actor, branch_name).lineage()
+    lineage = stored.load_lineage(actor, branch_name)
     found = recall_for_prompt(question.result(), session, lineage, timezone.now(), chain(*earlier.values()))
-    name = f"{key} {find_prompt(session)}" if found.ids else key
+    name = f"{key} {stored.name_prompt(session)}" if found.ids else key
     _keep_recall(session, {**earlier, name.strip(): found.ids})
     return _count_recall(found, event.prompt, session, actor, branch_name)
 
 
 @retry_transaction
-def _recall_repair(event: HookEvent, actor: Actor, branch_name: str) -> str:
+def _recall_repair(stored: StoredEvent, actor: Actor, branch_name: str) -> str:
     """Return what put a call right before that has failed; nothing twice in a session."""
-    session = find_session(actor.project_id, event.session)
+    event, session = stored.event, stored.load_session(actor)
     if session is None or not actor.has_scope("read") or event.client in NO_CONTEXT_ON_PROMPT:
         return ""
     key, earlier = _list_earlier(event, session, actor)
     call = build_observation({"tool_name": event.tool or "tool", "raw_input": clean_text(event.input)}, actor)
-    lineage = find_branch(actor, branch_name).lineage()
+    lineage = stored.load_lineage(actor, branch_name)
     found = recall_repair(call, session, lineage, timezone.now(), chain(*earlier.values()))
     _keep_recall(session, {**earlier, key: found.ids})
     return _count_recall(found, call.summary, session, actor, branch_name)
@@ -351,7 +355,8 @@ def _list_earlier(event: HookEvent, session: Session, actor: Actor) -> tuple[str
 def _keep_recall(session: Session, recalled: Mapping[str, Sequence[str]]) -> None:
     """Keep what came with events of a session, the last one among them; what came before stays."""
     if [*recalled.values()][-1] and len(recalled) > len(session.recalled):
-        Session.objects.filter(pk=session.pk, erased_at=None).update(recalled=recalled)
+        session.recalled = dict(recalled)
+        update_one(session, "recalled", unless="erased_at")
 
 
 def _count_recall(found: PromptRecall, query: str, session: Session, actor: Actor, branch_name: str) -> str:
@@ -359,12 +364,6 @@ def _count_recall(found: PromptRecall, query: str, session: Session, actor: Acto
     if found.fact_ids:
         log_recall(actor.with_origin(session_id=session.key), [branch_name], query, found.fact_ids)
     return found.text
-
-
-def find_prompt(session: Session) -> str:
-    """Return the id of a session's last prompt, which is kept with what came with it; "" for none."""
-    prompts = Message.objects.on(session.branch).filter(session_id=session.key, role=Message.Role.USER)
-    return "".join(str(row.uid) for row in prompts.newest(1))
 
 
 def _format_answer(event: HookEvent, context: str) -> dict[str, Any] | None:

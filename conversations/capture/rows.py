@@ -1,7 +1,7 @@
 """Rows of hook events, collected and then written in few statements."""
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -14,12 +14,15 @@ from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine, build_message
 from conversations.models import Conversation, Message
 from memory.actors import Actor
+from memory.db.querysets import Lineage
+from memory.engines.sessions.context import find_session
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine, build_observation
 from memory.engines.sessions.open_sessions import note_key
 from memory.engines.sessions.tool_calls import as_text
 from memory.engines.versions.commits import CommitWriter
-from memory.models import Observation, Session
+from memory.engines.versions.lookup import find_branch
+from memory.models import Branch, Observation, Session
 from memory.models.hashes import content_hash
 
 BEGINS = frozenset({"SessionStart", "UserPromptSubmit", "Test"})  # these resume an ended session
@@ -27,6 +30,32 @@ MAX_SESSION_BYTES = 64 * 1024 * 1024  # bytes of long texts that one session may
 MAX_COMPACTION_MESSAGES = 500  # messages from one compaction
 Role = Message.Role
 SPOKEN = frozenset({Role.USER, Role.ASSISTANT})
+
+
+@dataclass(frozen=True)
+class StoredEvent:
+    """The last event with what its transaction has read and written, so that its answer asks for nothing
+    again: the session, the branch, and the message that it became. None where it was stored before.
+    """
+
+    event: HookEvent
+    session: Session | None = None
+    branch: Branch | None = None
+    message: Message | None = None
+
+    def load_session(self, actor: Actor) -> Session | None:
+        return self.session or find_session(actor.project_id, self.event.session)
+
+    def load_lineage(self, actor: Actor, branch_name: str) -> Lineage:
+        return (self.branch or find_branch(actor, branch_name)).lineage()
+
+    def name_prompt(self, session: Session) -> str:
+        """Return the id of the session's last prompt, which is kept with what came with it; "" for none."""
+        own, branch = self.message, self.branch
+        if own and branch and branch.pk == session.branch_id and own.role == Message.Role.USER:
+            return str(own.uid)
+        prompts = Message.objects.on(session.branch).filter(session_id=session.key, role=Message.Role.USER)
+        return "".join(str(row.uid) for row in prompts.newest(1))
 
 
 class EventRows:
@@ -75,6 +104,10 @@ class EventRows:
             ObservationEngine().add_observations(self.commit, self.observations)
         for key, size in self._long.items():
             Session.objects.filter(pk=self._sessions[key].pk).update(captured=F("captured") + size)
+
+    def describe(self, event: HookEvent) -> StoredEvent:
+        """Return the last event that was taken, as it is stored."""
+        return StoredEvent(event, self._sessions.get(event.session), self.commit.branch, self.newest)
 
     def list_telling(self) -> list[Session]:
         """Return the sessions in which something was said, or repaired, that may be learned."""

@@ -27,13 +27,15 @@ from conversations.engines.unknown_questions import is_unknown, mark_question
 from conversations.models import Message
 from memory.db.backend import get_backend
 from memory.db.querysets import Lineage, VersionedQuerySet
+from memory.db.raw_select import Statement, plan_one
+from memory.db.united import read_together
 from memory.engines.embedding.models import usable_provider
-from memory.engines.facts.assessment import attach_belief, searchable_rows
+from memory.engines.facts.assessment import attach_belief, plan_assessments, searchable_rows
 from memory.engines.facts.short_ids import shorten_id
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import MAX_QUERY_LENGTH, PreparedQuery, embed_query, find_candidates
-from memory.engines.sessions.context import list_others
-from memory.engines.sessions.general import GeneralFacts
+from memory.engines.sessions.context import list_others, plan_others
+from memory.engines.sessions.general import GeneralFacts, plan_paths
 from memory.engines.sessions.lines import (
     MAX_LINE,
     MESSAGE,
@@ -48,9 +50,10 @@ from memory.engines.sessions.lines import (
 )
 from memory.engines.sessions.relevant import Entry, fold_doubted, list_compared_words
 from memory.engines.sessions.revisions import ReadPoint, Statements, is_vouched_for, load_facts
+from memory.engines.sessions.utterances import plan_edges
 from memory.engines.support.standing import changes
 from memory.engines.versions.repositories import is_left_out, name_repositories
-from memory.models import Fact, FactLink, Observation, Session
+from memory.models import Branch, Fact, FactLink, Observation, Project, Session, VectorClock
 from memory.models.hashes import normalise_text
 from memory.texts import UUID_PATTERN
 
@@ -95,6 +98,7 @@ def recall_for_prompt(
     known = {*recalled, *UUID_PATTERN.findall(session.context)}
     with get_backend().snapshot():
         statements = Statements(ReadPoint(session.project_id, lineage, now))
+        read_together(plan_recall(session, lineage))
         ask = Ask(question, session, list_others(session, MAX_SESSIONS), statements)
         # Expiry and verdicts are checked later: so the vectors are compared in a thread.
         shown = ask.narrow(Fact.objects.in_lineage(lineage).searchable())
@@ -116,6 +120,13 @@ def recall_for_prompt(
         mark = mark_question(question, session.project_id)
         return build_unknown(chosen, {one.uid for one in facts}, mark, str(mark) in known)
     return build_recall(chosen, {one.uid for one in facts})
+
+
+def plan_recall(session: Session, lineage: Lineage) -> list[Statement]:
+    """Return the statements of what is asked of any prompt."""
+    others = [*plan_others(session, MAX_SESSIONS), plan_paths(session)]
+    of_search = [plan_one(Branch, id=lineage[0][0]), plan_one(Project, id=session.project_id)]
+    return [*others, *of_search, plan_one(VectorClock, project=session.project_id)]
 
 
 # ---- finding -------------------------------------------------------------------------------------------
@@ -161,6 +172,8 @@ def describe_facts(ask: Ask, found: Found) -> Iterator[Memory]:
     strengths = {fact: weigh(ask.question, fact.essence, cosines.get(fact.rid)) for fact in rows}
     strong = {fact: strength for fact, strength in strengths.items() if strength}
     ask.statements.add(strong)
+    beliefs = plan_assessments([fact.uid for fact in strong], ask.lineage)
+    read_together([*plan_edges(strong, ask.lineage), *beliefs])
     revised, doubted = ask.statements.find_revised(strong), ask.statements.find_doubted(strong)
     attach_belief(list(strong), ask.lineage)  # what a curator verified keeps its place
     newest = replace_revised(strong, revised)

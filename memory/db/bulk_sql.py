@@ -85,9 +85,9 @@ def insert_one(row: models.Model, *, using: str = "default") -> None:
     row._state.adding, row._state.db = False, using
 
 
-def update_one(row: models.Model, *names: str, using: str = "default") -> None:
-    """Update the named fields of an existing row."""
-    sql, get_values, prepared = update_statement(type(row), names, using)
+def update_one(row: models.Model, *names: str, unless: str = "", using: str = "default") -> None:
+    """Update the named fields of an existing row; ``unless`` is a column that must have no value."""
+    sql, get_values, prepared = update_statement(type(row), names, unless, using)
     with connections[using].cursor() as cursor:
         cursor.execute(sql, convert_row(get_values(row), prepared))
 
@@ -141,12 +141,14 @@ def insert_statement(model: type[models.Model], ignore: bool, using: str, keyed:
 
 
 @cache
-def update_statement(model: type[models.Model], names: tuple[str, ...], using: str) -> Statement:
+def update_statement(model: type[models.Model], names: tuple[str, ...], unless: str, using: str) -> Statement:
     connection = connections[using]
     fields: list[Any] = [model._meta.get_field(name) for name in names]
     quote, pk = connection.ops.quote_name, model._meta.pk
     sets = ", ".join(f"{quote(field.column)} = %s" for field in fields)
     sql = f"UPDATE {quote(model._meta.db_table)} SET {sets} WHERE {quote(str(pk.column))} = %s"
+    if unless:
+        sql += f" AND {quote(str(unless))} IS NULL"
     return sql, *value_getters([*fields, pk], connection)
 
 

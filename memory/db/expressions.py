@@ -299,6 +299,8 @@ class CompiledWhere(Condition):
         """Compile the conditions of a queryset of one table without joins. Raises EmptyResultSet."""
         alias, query = rows.query.get_initial_alias(), rows.query.clone()
         query.change_aliases({alias: cls.TABLE})
+        # A filter by a relation leaves its table there, and a condition takes the first one for its own.
+        query.alias_map = {cls.TABLE: query.alias_map[cls.TABLE]}
         try:
             return cls(*query.get_compiler(rows.db).compile(query.where))
         except FullResultSet:  # conditions that every row meets

@@ -42,15 +42,9 @@ class Reading:
             for field, (column, steps, kinds) in zip(fields, every, strict=True)
         ]
 
-    def where(self, *conditions: tuple[str, Sequence[Any]], lock: bool = False) -> list[tuple]:
-        """Return the rows that meet all conditions, each an SQL text with its values.
-
-        ``lock`` locks them until the transaction ends, where the database does not lock everything anyway.
-        """
-        sql, values = self.build(*conditions)
-        if lock and self.connection.features.has_select_for_update:
-            sql = f"{sql} {self.connection.ops.for_update_sql()}"
-        return self.fetch(sql, values)
+    def where(self, *conditions: tuple[str, Sequence[Any]]) -> list[tuple]:
+        """Return the rows that meet all conditions, each an SQL text with its values."""
+        return self.fetch(*self.build(*conditions))
 
     def build(self, *conditions: tuple[str, Sequence[Any]]) -> tuple[str, Sequence[Any]]:
         """Return the statement that reads the rows that meet all conditions, with its values."""
@@ -201,6 +195,12 @@ def plan_first(
     return read, f"{sql} ORDER BY {order} LIMIT {k}", values
 
 
+def plan_last(model: type[models.Model], columns: Sequence[str], k: int, **equal: Any) -> Statement:
+    """Return the statement that reads the k rows with the highest keys of those with these values."""
+    conditions = [ColumnIn(model, name, [value]) for name, value in equal.items()]
+    return plan_first(model._base_manager.db, model, columns, k, str(model._meta.pk.name), True, conditions)
+
+
 def fetch_each(statements: Iterable[Statement]) -> list[tuple]:
     """Return the rows of all statements."""
     return [row for read, sql, values in statements for row in read.fetch(sql, values)]
@@ -288,10 +288,18 @@ def fetch_one(model: type[Row], *, lock: bool = False, **columns: Any) -> Row | 
     notes = {} if is_fresh else get_backend(using).notes
     key = (model, *columns.items())
     if key not in notes:
-        equal = [ColumnIn(model, name, [value]) for name, value in columns.items()]
-        read = prepare_reading(using, model, name_fields(model))
-        note_rows(notes, model, columns, read.where(*render_conditions(equal, using), lock=lock)[:1])
+        read, sql, values = plan_one(model, **columns)
+        sql = f"{sql} {connections[using].ops.for_update_sql()}" if is_fresh else sql
+        note_rows(notes, model, columns, read.fetch(sql, values)[:1])
     return next(iter(build_instances(model, using, notes[key])), None)
+
+
+def plan_one(model: type[models.Model], **columns: Any) -> Statement:
+    """Return the statement of ``fetch_one``, for ``read_together``."""
+    using = model._base_manager.db
+    equal = [ColumnIn(model, name, [value]) for name, value in columns.items()]
+    read = prepare_reading(using, model, name_fields(model))
+    return read, *read.build(*render_conditions(equal, using))
 
 
 def note_rows(notes: dict[Any, Any], model: Any, columns: Mapping[str, Any], rows: list[tuple]) -> None:

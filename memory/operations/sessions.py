@@ -9,7 +9,8 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.capture import SESSION, SESSION_ENDING, SESSION_FILTERS
 from memory.engines.fields.orders import SESSIONS as ORDER
 from memory.engines.sessions.briefing import preview_context
-from memory.engines.sessions.manager import CreatedSession, SessionManager
+from memory.engines.sessions.creation import CreatedSession
+from memory.engines.sessions.manager import SessionManager
 from memory.models import Session
 from memory.operations.base import Answer, Resource, Row
 from memory.operations.columns import Column

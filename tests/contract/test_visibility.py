@@ -6,8 +6,8 @@ import pytest
 from django.db.models import Count, Exists, QuerySet, Subquery
 
 from memory.db.backend import get_features
-from memory.db.querysets import BranchNotNamed
 from memory.db.neighbours import unite_neighbours
+from memory.db.querysets import BranchNotNamed
 from memory.engines.branches.manager import BranchManager
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import find_branch

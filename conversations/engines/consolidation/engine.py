@@ -44,8 +44,9 @@ from memory.engines.agent_tasks.rules import find_task, require_part
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.fields.common import DRY_RUN
 from memory.engines.fields.filters import make_filter_checks
+from memory.engines.sessions.creation import refuse_erased_session
 from memory.engines.sessions.learning import system_actor
-from memory.engines.sessions.manager import get_session, refuse_erased_session, require_scope
+from memory.engines.sessions.manager import get_session, require_scope
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches

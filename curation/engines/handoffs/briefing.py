@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 from curation.engines.handoffs.packet import weaken_packets
 from curation.models import Handoff
 from memory.actors import Actor
+from memory.db.raw_select import Statement, fetch_each, plan_equal
 from memory.engines.facts.assessment import attach_belief
 from memory.engines.sessions.briefing import PartLines
 from memory.engines.sessions.lines import NOTED, VERIFIED, fenced_line, format_line, name_source
@@ -24,9 +25,15 @@ State, INVALIDATED = Handoff.State, FactAssessment.Status.INVALIDATED
 class HandoffBriefing:
     """The part of a briefing that carries handoffs to the branch of the session."""
 
+    def plan(self, session: Session) -> list[Statement]:
+        """Return the statement that reads which handoffs to the branch were accepted or wait."""
+        states = [State.ACCEPTED.value, State.PENDING.value]
+        return plan_equal(Handoff, ("id",), target=[session.branch_id], hidden=[False], state=states)
+
     def describe(self, session: Session, actor: Actor, now: datetime) -> PartLines:
         """Return the lines on the newest accepted handoff, else on the newest that waits."""
-        if not actor.may_use(session.branch.name):  # whoever continues it elsewhere
+        is_usable = actor.may_use(session.branch.name)  # whoever continues it elsewhere
+        if not is_usable or not fetch_each(self.plan(session)):
             return PartLines([], [])
         rows = Handoff.objects.filter(target=session.branch_id, hidden=False)
         rows = rows.select_related("source", "target")

@@ -31,7 +31,8 @@ from memory.engines.access.work_handles import get_owner_name
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
 from memory.engines.fields.filters import make_filter_checks
-from memory.engines.sessions.manager import SessionManager, refuse_erased_session
+from memory.engines.sessions.creation import refuse_erased_session
+from memory.engines.sessions.manager import SessionManager
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.support.write_buffer import buffer

@@ -132,9 +132,8 @@ class Cursor(SQLiteCursor):
         return super().executemany(query, param_list)
 
     def convert_query(self, query: str, *, param_names: list[str] | None = None) -> str:
-        if param_names is None:
-            return convert_marks(query)
-        return super().convert_query(query, param_names=param_names)
+        is_named = param_names is not None
+        return super().convert_query(query, param_names=param_names) if is_named else convert_marks(query)
 
 
 class CursorPastDamage(Cursor):
@@ -378,6 +377,10 @@ class DatabaseWrapper(SQLiteWrapper):
             super()._rollback()
         finally:
             self._pass_on()
+
+    def savepoint_rollback(self, sid: str) -> None:
+        super().savepoint_rollback(sid)
+        self._state.forget()
 
     def _close(self) -> None:
         try:

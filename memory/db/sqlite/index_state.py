@@ -53,24 +53,30 @@ class KnownState:
     def __init__(self, wrapper: Any) -> None:
         self.wrapper, self.values = wrapper, dict[Any, Any]()
         self._mark: tuple[Any, ...] = ()
-        self._changes_before = -1  # of this connection, when its transaction began
+        self._transaction = 0  # number of the one that runs, or ran last
+        self._changes_before = -1  # of this connection, when it began
 
     def begin_transaction(self) -> None:
         """Note that nothing was written yet in the transaction that begins."""
+        self._transaction += 1
         self._changes_before = self.wrapper.connection.total_changes
+
+    def forget(self) -> None:
+        """Forget the values, a part of a transaction having been taken back."""
+        self._mark = ()
 
     def follow(self) -> dict[Any, Any]:
         """Return the values, none where the store has changed since they were read.
 
-        A transaction that has written keeps nothing: what it reads may be taken back.
+        Those that a transaction reads once it has written are its own: it may be taken back.
         """
         self.wrapper.ensure_connection()
         own = self.wrapper.connection
-        if self.wrapper.in_atomic_block and own.total_changes != self._changes_before:
-            return {}
         with self.wrapper.wrap_database_errors:
             (others,) = own.execute("PRAGMA data_version").fetchone()  # changes as others commit
-        mark = (own, others, own.total_changes, self.wrapper.reads_past_damage)
+        has_written = self.wrapper.in_atomic_block and own.total_changes != self._changes_before
+        transaction = self._transaction if has_written else 0
+        mark = (own, others, own.total_changes, transaction, self.wrapper.reads_past_damage)
         if mark != self._mark or len(self.values) > MAX_VALUES:
             self._mark, self.values = mark, {}
         return self.values

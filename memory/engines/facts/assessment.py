@@ -70,12 +70,18 @@ def load_assessments(
 ) -> Mapping[UUID, Assessment]:
     """Return verdict and confirmations of the given facts; what is ``also`` read soon is noted with them."""
     uids = sorted(set(uids))
-    read_together([*plan_given_verdicts(uids, lineage), *plan_sources(uids, lineage), *also])
+    read_together([*plan_assessments(uids, lineage), *also])
     verdicts, confirmed = load_verdicts(uids, lineage), count_confirmations(uids, lineage)
     found = defaultdict[UUID, Assessment](lambda: NOTHING)
     for uid in verdicts.keys() | confirmed.keys():
         found[uid] = Assessment(verdicts.get(uid), confirmed.get(uid, 0))
     return found
+
+
+def plan_assessments(uids: Iterable[UUID], lineage: Lineage) -> list[Statement]:
+    """Return the statements of ``load_assessments``, for ``read_together``."""
+    requested = sorted(set(uids))
+    return [*plan_given_verdicts(requested, lineage), *plan_sources(requested, lineage)]
 
 
 def apply_assessment(fact: Fact, belief: Assessment) -> Fact:

@@ -18,13 +18,15 @@ from django.utils.module_loading import import_string
 from memory.actors import Actor
 from memory.conf import conf
 from memory.db.querysets import Lineage
+from memory.db.raw_select import Statement, fetch_each, plan_equal
+from memory.db.united import read_together
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.short_ids import shorten_id
 from memory.engines.fields.base import Field
 from memory.engines.fields.tasks import TASK
 from memory.engines.fields.types import Text
-from memory.engines.sessions.context import read_summary
+from memory.engines.sessions.context import find_session, read_summary
 from memory.engines.sessions.general import GeneralFacts
 from memory.engines.sessions.lines import Budget, Line, explain_marks, fenced_line, head_day, iterate_days
 from memory.engines.sessions.manager import SessionManager, find_last_events, find_previous
@@ -72,6 +74,9 @@ class PartLines(NamedTuple):
 class BriefingPart(Protocol):
     """Interface of another app's part of a briefing; DAY1["briefing_parts"] names the classes."""
 
+    def plan(self, session: Session) -> list[Statement]:
+        """Return the statements that say whether there is anything to tell, for ``read_together``."""
+
     def describe(self, session: Session, actor: Actor, now: datetime) -> PartLines:
         """Return lines that any reader of the session's branch may read; those that fit are told."""
 
@@ -82,6 +87,8 @@ def start_context(session: Session, actor: Actor, lineage: Lineage, now: datetim
     one.
     """
     where = f" in {fenced_line(session.project_path)}" if session.project_path else ""
+    parts_of_apps = load_parts(tuple(conf().briefing_parts))
+    read_together([*plan_tasks(session), *(one for part in parts_of_apps for one in part.plan(session))])
     task, before = find_assigned(session, actor), load_previous_summary(session, actor, lineage, now)
     head = [f"<{BRIEFING_TAG}>", HEAD.format(where=where), *(describe_task(task) if task else ())]
     summary = fenced_line(before, MIN_SUMMARY_LENGTH)
@@ -141,11 +148,11 @@ def load_previous_summary(session: Session, actor: Actor, lineage: Lineage, now:
     """
     if not session.parent_session:
         return ""
-    parents = Session.objects.filter(project=actor.project_id, hidden=False)
-    parent = parents.filter(key=session.parent_session)
-    found = parent.exclude(summary="").select_related("branch").first()
+    found = find_session(actor.project_id, session.parent_session)
+    if found is None or found.hidden or not found.summary:
+        return ""
     known = {branch for branch, _ in lineage}
-    if found is None or found.branch_id not in known or not actor.may_use(found.branch.name):
+    if found.branch_id not in known or not actor.may_use(found.branch.name):
         return ""
     if is_elsewhere(found.project_path, session.project_path):
         return ""
@@ -207,12 +214,19 @@ def find_assigned(session: Session, actor: Actor) -> AgentTask | None:
     """Return the task in progress that a session names, else the one whose branch, or an agent's branch of
     which, it is on; None where there is none that the actor may use.
     """
+    if not fetch_each(plan_tasks(session)):
+        return None
     rows = AgentTask.objects.filter(project=session.project_id, state=AgentTask.State.ACTIVE)
     rows = rows.select_related("branch").prefetch_related("objectives")
     named = rows.filter(match_task(session.task_id)).first() if session.task_id else None
     on_branch = Q(branch=session.branch_id) | Q(agents__branch=session.branch_id)
     found = named or rows.filter(on_branch).distinct().first()
     return found if found and actor.may_use(found.branch.name) else None
+
+
+def plan_tasks(session: Session) -> list[Statement]:
+    """Return the statement that reads which tasks are in progress, which mostly are none."""
+    return plan_equal(AgentTask, ("id",), project=[session.project_id], state=[AgentTask.State.ACTIVE.value])
 
 
 def match_task(text: str) -> Q:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from memory.actors import Actor
 from memory.db.companions import Companion, fetch_with
 from memory.db.querysets import Lineage
-from memory.db.raw_select import fetch_one
+from memory.db.raw_select import Statement, fetch_each, fetch_one, plan_last
 from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.search.fact_rows import read_facts
 from memory.exceptions import BranchForbidden
@@ -84,10 +84,16 @@ def find_session(project_id: UUID, key: str) -> Session | None:
 
 def list_others(session: Session, limit: int) -> list[str]:
     """Return the keys of the newest other sessions of the repository; none where it is unknown."""
+    keys = [key for (key,) in fetch_each(plan_others(session, limit))]
+    return [key for key in keys if key != session.key][:limit]
+
+
+def plan_others(session: Session, limit: int) -> list[Statement]:
+    """Return the statements of ``list_others``, for ``read_together``."""
     if not session.project_path:
         return []
-    rows = Session.objects.filter(project=session.project_id, project_path=session.project_path, hidden=False)
-    return list(rows.exclude(pk=session.pk).order_by("-pk").values_list("key", flat=True)[:limit])
+    where = {"project": session.project_id, "project_path": session.project_path, "hidden": False}
+    return [plan_last(Session, ("key",), limit + 1, **where)]
 
 
 def filter_visible(actor: Actor) -> Any:

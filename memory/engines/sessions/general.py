@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from uuid import UUID
 
+from memory.db.raw_select import Statement, fetch_each, plan_last
 from memory.engines.support.standing import changes
 from memory.models import Fact, Session
 
@@ -57,11 +58,15 @@ class GeneralFacts:
 
 def list_other_names(session: Session) -> frozenset[str]:
     """Return the last parts of the addresses of the project's other repositories."""
-    rows = Session.objects.filter(project=session.project_id).order_by("-pk")
-    paths = set(rows.values_list("project_path", flat=True)[:MAX_SESSIONS]) - {"", session.project_path}
+    paths = {path for (path,) in fetch_each([plan_paths(session)])} - {"", session.project_path}
     names = {path.rstrip("/").rpartition("/")[2].lower() for path in paths}
     own = session.project_path.lower()
     return frozenset(name for name in names if len(name) >= MIN_WORD_LENGTH and name not in own)
+
+
+def plan_paths(session: Session) -> Statement:
+    """Return the statement that reads the repositories of the project's newest sessions."""
+    return plan_last(Session, ("project_path",), MAX_SESSIONS, project=session.project_id)
 
 
 def find_words(text: str) -> set[str]:

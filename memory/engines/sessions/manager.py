@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any, ClassVar, Protocol, Self, Unpack
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from django.utils.text import Truncator
 from memory.actors import Actor
 from memory.conf import conf
 from memory.db.querysets import Lineage
+from memory.db.raw_select import build_instances, fetch_each, name_fields, plan_last
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
@@ -32,10 +33,12 @@ from memory.engines.sessions.context import (
     require_scope,
     session_facts,
 )
+from memory.engines.sessions.creation import CreatedSession, refuse_erased_session, store_session
 from memory.engines.support import validation as c
+from memory.engines.support.idempotency import retry_on_conflict
 from memory.engines.support.pagination import Page, check_limit, paginate
 from memory.engines.support.write_buffer import buffer
-from memory.engines.versions.lookup import MAIN, find_branch, require_live
+from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.repositories import is_elsewhere
 from memory.exceptions import Conflict, NotFound, QuotaExceeded
 from memory.models import Branch, Session
@@ -89,14 +92,6 @@ class SessionPart(Protocol):
         """Return when each of the messages was said and by whom, where it is visible on the lineage."""
 
 
-@dataclass(frozen=True)
-class CreatedSession:
-    """Stored session; ``created`` is False where it existed."""
-
-    session: Session
-    created: bool
-
-
 @dataclass
 class SessionContext:
     """Context of a session, for its successor."""
@@ -123,21 +118,7 @@ class SessionManager:
         actor = actor.with_origin(agent_id=payload.pop("agent_id", ""), task_id=payload.pop("task_id", ""))
         values = {**payload, "agent_id": actor.agent_id, "task_id": actor.task_id}
         key = values.pop("session_id")
-        with write_transaction():
-            branch = require_live(find_branch(actor, branch_name))
-            session, created = Session.objects.get_or_create(
-                project_id=actor.project_id,
-                key=key,
-                defaults={"branch": branch, "started_at": actor.write_time(), **values},
-            )
-            if created:
-                c.refuse_secret("session_id", key, drawn=False)
-                record_entry(actor, "session.create", key)
-            else:
-                require_scope(actor, "write", session)
-                refuse_erased_session(session)
-                complete_session(session, values)
-        return CreatedSession(session, created)
+        return retry_on_conflict(partial(store_session, actor, branch_name, key, values))
 
     def get_session(self, *, session_id: str, actor: Actor) -> Session:
         """Return a session. Raises NotFound, also for one in quarantine; BranchForbidden."""
@@ -222,11 +203,13 @@ class SessionManager:
         if known and (known.project_path or not project_path or known.erased_at):
             require_scope(actor, "write", known)
             return known  # nothing to add: the common case for events of a session
-        where = {"session_id": session_id, "branch_name": branch_name, "project_path": project_path}
-        begun = self.create_session(actor=actor, **where)
-        if begun.created and project_path and (last := find_previous(begun.session)):
-            self.create_session(actor=actor, parent_session=last.key, **where)
-        return begun.session
+        fields: SessionFields = {"project_path": project_path}
+        if known is None and project_path:
+            branch = find_branch(actor, branch_name)
+            last = find_previous(Session(key=session_id, branch=branch, project_path=project_path))
+            fields["parent_session"] = last.key if last else ""
+        where = {"session_id": session_id, "branch_name": branch_name}
+        return self.create_session(actor=actor, **where, **fields).session
 
     def resume_session(self, *, session_id: str, actor: Actor) -> Session:
         """Resume an ended session; an active one stays as it is. Raises NotFound."""
@@ -317,8 +300,10 @@ def load_parts(paths: tuple[str, ...]) -> tuple[SessionPart, ...]:
 
 def find_previous(session: Session) -> Session | None:
     """Return the last session on the same path in which something happened, live or imported."""
-    rows = Session.objects.filter(branch=session.branch, project_path=session.project_path, hidden=False)
-    others = list(rows.exclude(pk=session.pk).order_by("-pk")[:MAX_PREVIOUS])
+    where = {"branch": session.branch_id, "project_path": session.project_path, "hidden": False}
+    plan = plan_last(Session, name_fields(Session), MAX_PREVIOUS + 1, **where)
+    rows = build_instances(Session, Session.objects.db, fetch_each([plan]))
+    others = [row for row in rows if row.key != session.key][:MAX_PREVIOUS]
     dated = find_last_events(session.branch, others)
     happened = [(dated[other.key], other.pk, other) for other in others if other.key in dated]
     return max(happened, key=lambda entry: entry[:2])[2] if happened else None
@@ -363,21 +348,6 @@ def get_session(actor: Actor, session_id: str, is_shown: bool = False) -> Sessio
         raise NotFound("There is no session with this id.")
     require_scope(actor, "read", session)
     return session
-
-
-def refuse_erased_session(session: Session) -> None:
-    """Refuse a change of an erased session. Raises Conflict."""
-    if session.erased_at:
-        raise Conflict("The session {key} was erased: it takes nothing more.", key=session.key)
-
-
-def complete_session(session: Session, values: Mapping[str, Any]) -> None:
-    """Fill in empty fields of the session; present values stay."""
-    news = {name: value for name, value in values.items() if value and not getattr(session, name)}
-    if news:
-        Session.objects.filter(pk=session.pk, erased_at=None).update(**news)
-        for name, value in news.items():
-            setattr(session, name, value)
 
 
 def end_session(session: Session, actor: Actor, status: str, summary: str) -> None:

@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.bulk_sql import update_one
 from memory.models import Session
 
 OPEN, HEARD = timedelta(hours=12), timedelta(minutes=30)  # since when a session was last heard of
@@ -42,8 +43,8 @@ NOWHERE = Origin()
 def note_key(session: Session, actor: Actor) -> None:
     """Keep with a session which key brings its events."""
     if actor.kind == "key" and session.brought_by != actor.id:
-        Session.objects.filter(pk=session.pk, erased_at=None).update(brought_by=actor.id)
         session.brought_by = actor.id
+        update_one(session, "brought_by", unless="erased_at")
 
 
 def find_origin(actor: Actor, repository: str = "") -> Origin:

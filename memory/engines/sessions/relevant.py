@@ -7,12 +7,13 @@ from functools import cached_property
 from uuid import UUID
 
 from memory.db.querysets import Lineage, VersionedQuerySet
-from memory.db.united import fetch_newest
-from memory.engines.facts.assessment import attach_belief, searchable_rows
+from memory.db.united import fetch_newest, read_together
+from memory.engines.facts.assessment import attach_belief, plan_assessments, searchable_rows
+from memory.engines.sessions.general import plan_paths
 from memory.engines.sessions.lines import Line, fenced_line, mark_fact, mark_older, show_change, show_fact
 from memory.engines.sessions.manager import Utterance
 from memory.engines.sessions.revisions import ReadPoint, Statements, get_time, is_vouched_for
-from memory.engines.sessions.utterances import DECIDED
+from memory.engines.sessions.utterances import DECIDED, plan_edges
 from memory.engines.versions.repositories import filter_named, find_repositories, is_left_out
 from memory.models import Fact, Session
 from memory.texts import split_taken_back
@@ -97,6 +98,8 @@ def list_relevant(session: Session, lineage: Lineage, now: datetime) -> list[Ent
     where = {fact.uid: repository for fact, repository in zip(found, known, strict=True)}
     facts = [fact for fact in found if where[fact.uid] in ("", session.project_path)]
     facts = [fact for fact in facts if not is_left_out(fact, session.project_path)]
+    beliefs = plan_assessments([fact.uid for fact in facts], lineage)
+    read_together([*plan_edges(facts, lineage), *beliefs, plan_paths(session)])
     statements = Statements(ReadPoint(session.project_id, lineage, now))
     utterances = statements.hear(facts)
     facts.sort(key=lambda fact: (get_time(fact, utterances.get(fact.uid)), fact.uid), reverse=True)

@@ -1,12 +1,13 @@
 """Who said what a fact states, and when last: read from the messages that it was learned from."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
-from memory.db.querysets import Lineage, VersionedQuerySet
+from memory.db.querysets import Lineage
+from memory.db.raw_select import Statement, fetch_each, select_equal
 from memory.engines.sessions.manager import Utterance, session_parts
 from memory.engines.support.batches import batched
 from memory.engines.support.personal_facts import PERSONAL
@@ -52,9 +53,13 @@ def find_utterances(facts: Iterable[Fact], lineage: Lineage) -> dict[UUID, Utter
 
 def load_edges(facts: Iterable[Fact], lineage: Lineage) -> list[FactEdge]:
     """Return the links that lead from facts."""
-    uids = [fact.uid for fact in facts]
-    rows = _select(FactLink.objects.in_lineage(lineage), FactEdge._fields, "from_id", uids)
-    return [FactEdge(*row) for row in rows]
+    return [FactEdge(*row) for row in fetch_each(plan_edges(facts, lineage))]
+
+
+def plan_edges(facts: Iterable[Fact], lineage: Lineage) -> list[Statement]:
+    """Return the statements of ``load_edges``, for ``read_together``."""
+    rows = FactLink.objects.in_lineage(lineage)
+    return rows.plan_by_key(FactEdge._fields, "from_id", [fact.uid for fact in facts])
 
 
 def hear_sources(facts: Iterable[Fact], edges: Iterable[FactEdge], lineage: Lineage) -> dict[UUID, Utterance]:
@@ -77,8 +82,15 @@ def hear_sources(facts: Iterable[Fact], edges: Iterable[FactEdge], lineage: Line
 
 def _find_taught(edges: Iterable[FactEdge]) -> set[tuple[int, int]]:
     """Return those of the commits of links in which a session was learned from, as branch and seq."""
-    rows = Commit.objects.filter_points({(edge.branch_id, edge.seq_from) for edge in edges})
-    return set(rows.filter(kind__startswith=LEARNING_KIND).values_list("branch", "seq"))
+    seqs = defaultdict[int, set[int]](set)
+    for edge in edges:
+        seqs[edge.branch_id].add(edge.seq_from)
+    rows = (
+        (branch, seq, kind)
+        for branch, written in seqs.items()
+        for seq, kind in select_equal(Commit, ("seq", "kind"), branch=[branch], seq=sorted(written))
+    )
+    return {(branch, seq) for branch, seq, kind in rows if kind.startswith(LEARNING_KIND)}
 
 
 def _join_utterances(several: Sequence[Utterance]) -> Utterance:
@@ -93,17 +105,10 @@ def _join_utterances(several: Sequence[Utterance]) -> Utterance:
 def _find_heard(sources: Iterable[UUID], lineage: Lineage) -> dict[UUID, Utterance]:
     """Return the utterances of messages, and of observations the times of theirs: those nobody said."""
     known = sorted(sources)
-    rows = _select(Observation.objects.in_lineage(lineage), ("uid", "message_id"), "uid", known)
+    rows = Observation.objects.in_lineage(lineage).select_by_key(("uid", "message_id"), "uid", known)
     observed = {uid: message for uid, message in rows if message}
     heard: dict[UUID, Utterance] = {}
     for batch in batched([*known, *observed.values()], BATCH_SIZE):
         for part in session_parts():
             heard |= part.find_utterances(lineage, batch)
     return heard | {uid: Utterance(heard[of].at) for uid, of in observed.items() if of in heard}
-
-
-def _select(
-    rows: VersionedQuerySet, columns: Sequence[str], by: str, values: Sequence[Any]
-) -> Iterator[tuple]:
-    for batch in batched(values, BATCH_SIZE):
-        yield from rows.select_by_key(columns, by, batch)

@@ -340,6 +340,7 @@ class CommitWriter:
     def finish_commit(self) -> None:
         """Write index, commit, audit entry and branch head; nothing without a change."""
         if self.empty:
+            self.branch.head = self.seq - 1
             return
         if self.branch.read_only:
             raise BranchReadOnly(name=self.branch.name)

@@ -1,0 +1,65 @@
+"""Sessions as they are stored for the first time, or completed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import IntegrityError
+
+from memory.actors import Actor
+from memory.db.bulk_sql import insert_one
+from memory.db.transactions import write_transaction
+from memory.engines.audit.trail import record_entry
+from memory.engines.sessions.context import find_session, require_scope
+from memory.engines.support import validation as c
+from memory.engines.support.idempotency import ConcurrentRequest
+from memory.engines.support.usage import count_rows
+from memory.engines.versions.lookup import find_branch, require_live
+from memory.exceptions import Conflict
+from memory.models import Session
+
+
+@dataclass(frozen=True)
+class CreatedSession:
+    """Stored session; ``created`` is False where it existed."""
+
+    session: Session
+    created: bool
+
+
+@write_transaction()
+def store_session(actor: Actor, branch_name: str, key: str, values: Mapping[str, Any]) -> CreatedSession:
+    """Store a session, or fill in what the known one lacks. Raises as ``create_session``, and
+    ConcurrentRequest where another transaction stores it now.
+    """
+    branch = require_live(find_branch(actor, branch_name))
+    if known := find_session(actor.project_id, key):
+        require_scope(actor, "write", known)
+        refuse_erased_session(known)
+        complete_session(known, values)
+        return CreatedSession(known, False)
+    c.refuse_secret("session_id", key, drawn=False)
+    begun = {"project_id": actor.project_id, "started_at": actor.write_time()}
+    session = Session(key=key, branch=branch, **begun, **values)
+    try:
+        insert_one(session)
+    except IntegrityError as error:
+        raise ConcurrentRequest from error
+    count_rows(actor.project_id, [session])
+    record_entry(actor, "session.create", key)
+    return CreatedSession(session, True)
+
+
+def refuse_erased_session(session: Session) -> None:
+    """Refuse a change of an erased session. Raises Conflict."""
+    if session.erased_at:
+        raise Conflict("The session {key} was erased: it takes nothing more.", key=session.key)
+
+
+def complete_session(session: Session, values: Mapping[str, Any]) -> None:
+    """Fill in empty fields of the session; present values stay."""
+    news = {name: value for name, value in values.items() if value and not getattr(session, name)}
+    if news:
+        Session.objects.filter(pk=session.pk, erased_at=None).update(**news)
+        for name, value in news.items():
+            setattr(session, name, value)
