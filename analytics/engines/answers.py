@@ -1,10 +1,12 @@
 """What the engine answers: figures and names, never a text of memory. REST's answers have these fields."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import date, datetime
 from typing import Annotated, Literal
 from uuid import UUID
+
+from memory.models import Fact
 
 Counts = Mapping[str, int]
 Share = Annotated[float | None, "From 0 to 1; null where there is nothing."]
@@ -176,6 +178,33 @@ class CurationFigures:
     agents: Annotated[Sequence[AgentRecord], "The most rejected first, at most 100."]
 
 
+@dataclass
+class TellingWeek:
+    """What was told in the week that begins on a Monday in UTC; facts and sessions stand once in it.
+
+    ``used`` were confirmed or built on since they were told, ``wrong`` are invalidated now, ``gone`` are told
+    no more for another reason.
+    """
+
+    start: date
+    lines: int = 0
+    tokens: int = 0  # estimated from what the facts and messages say now
+    sessions: dict[str, list[int]] = field(default_factory=dict)  # the lines and tokens of each
+    facts: list[UUID] = field(default_factory=list)
+    used: list[UUID] = field(default_factory=list)
+    wrong: list[UUID] = field(default_factory=list)
+    gone: list[UUID] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Tellings:
+    """The weeks in which something was told, the newest first; ``is_cut`` where older ones are left out."""
+
+    weeks: Sequence[TellingWeek]
+    facts: Mapping[UUID, Fact]
+    is_cut: bool
+
+
 @dataclass(frozen=True)
 class Dashboard:
     """Everything on the page of analytics; ``curation`` is for curators."""
@@ -183,3 +212,4 @@ class Dashboard:
     overview: Overview
     trends: Trends
     curation: CurationFigures | None
+    tellings: Tellings

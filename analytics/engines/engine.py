@@ -28,6 +28,7 @@ from analytics.engines.details import build_agent, build_conversation, fill, lis
 from analytics.engines.junk import count_answers, count_junk, count_open, count_rejected, list_junk
 from analytics.engines.ranges import DAY, MAX_DAYS, STEPS, TimeRange
 from analytics.engines.scopes import Scope, find_agent, find_conversation, list_branches, order_counts, share
+from analytics.engines.tellings import count_tellings
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.transactions import retry_methods
@@ -186,9 +187,11 @@ class AnalyticsEngine:
         Raises Invalid, BranchNotFound, scope and branch refusals.
         """
         scope = Scope.open(actor, branch_name, at)
-        trends = build_trends(scope, TimeRange.from_end(days, scope.now, scope.now))
+        span = TimeRange.from_end(days, scope.now, scope.now)
         curation = build_curation(scope, days) if actor.has_scope("curate") else None
-        return Dashboard(build_overview(scope, days), trends, curation)
+        return Dashboard(
+            build_overview(scope, days), build_trends(scope, span), curation, count_tellings(scope, span)
+        )
 
     def list_junk(
         self, *, group: str, actor: Actor, branch_name: str = MAIN, limit: int = 50, at: Any = None

@@ -12,11 +12,13 @@ from analytics.engines.answers import HEALTHY_YIELD, CurationFigures, Overview, 
 from analytics.engines.engine import AnalyticsEngine
 from analytics.engines.junk import GROUPS
 from analytics.engines.ranges import MAX_DAYS
+from analytics.views.tellings import show_tellings
 from memory.answers.derived import render_derived
 from memory.conf import conf
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.bulk import BulkActions, mark_ticked
+from memory.views.question_rows import describe_recall
 from memory.views.sparklines import draw_sparkline
 from memory.views.widgets import parse_number
 
@@ -70,6 +72,7 @@ class Analytics(BulkActions, ProjectPage):
         overview = found.overview
         shown: dict[str, Any] = {"overview": overview, "ranges": RANGES, "chosen_days": self.days}
         shown |= {"figures": self._list_series(found.trends), "warning": describe_yield(overview)}
+        shown |= {"told": show_tellings(self.request, self.reader.actor, found.tellings)}
         if found.curation:
             shown |= self._load_curation(found.curation, "confirming" in kwargs)
         shown |= {
@@ -77,6 +80,7 @@ class Analytics(BulkActions, ProjectPage):
             "verified": show_share(overview.verified_share),
             "yield_text": show_share(overview.consolidation.rate),
             "kept": describe_kept(self.days, conf().recall_days),
+            **describe_recall(self.reader),
         }
         return super().get_context_data(**shown, **kwargs)
 

@@ -21,11 +21,13 @@ from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.exceptions import Day1Error, NotFound
 from memory.models import Fact, RecallLog
 from memory.views.base import ProjectPage, base_context
+from memory.views.fact_form import CATEGORIES, FactForm, shown_as
 from memory.views.fact_panels import load_panels
 from memory.views.search import split_signals
 from memory.views.view_context import ViewContext
 
 VERSIONS = 10
+MIN_SIMILARITY = 0.5  # of a fact that is shown as similar: below, two texts hardly share their subject
 SHOWN_RECALLS = 8  # sessions that were told, and as many searches
 TELLING = "hook"  # the surface of what agents are told at their start and with a prompt
 PREVIEW_FRAME = "fact/preview.html"  # the frame of a fact's page that a script shows beside a list
@@ -60,7 +62,7 @@ def fact_context(reader: ViewContext, fact: Fact, cursor: str) -> dict[str, Any]
     """Return the context of a fact's page besides the fact itself."""
     states = [state for state in exclusion_reasons(fact, parse_expiry_time(reader.at)) if state in TIMED]
     evidence = EvidenceEngine().load_evidence(fact=fact, **reader.read_args)
-    similar = EvidenceEngine().find_similar(fact=fact, **reader.read_args)
+    similar = EvidenceEngine().find_similar(fact=fact, least=MIN_SIMILARITY, **reader.read_args)
     context = {
         "states": states,
         "tokens": ranking.token_cost(fact.essence),
@@ -142,6 +144,9 @@ class FactPage(FactViewBase):
             fact=fact,
             title=fact.essence,
             metadata=json.dumps(fact.metadata, ensure_ascii=False, indent=2),
+            form=FactForm(initial=shown_as(fact)),
+            categories=CATEGORIES,
+            verb=gettext("Save"),
             **fact_context(self.reader, fact, self.request.GET.get("cursor", "")),
             **kwargs,
         )

@@ -16,7 +16,7 @@ from memory.engines.store.health import check_health, is_damaged
 from memory.views.activity import set_days
 from memory.views.agent_setup import setup_context
 from memory.views.base import ProjectPage
-from memory.views.question_rows import draw_recall, load_runs
+from memory.views.question_rows import describe_recall
 from memory.views.store_state import describe_troubles
 from memory.views.view_context import ViewContext
 
@@ -77,14 +77,9 @@ class Home(ProjectPage):
             panels=self.load_panels(PANELS),
             feed=self.feed(),
             work=self.work(),
-            **self.recall(),
+            **describe_recall(self.reader),
             **kwargs,
         )
-
-    def recall(self) -> dict[str, Any]:
-        """Return the newest run of the saved questions on the branch, with a drawing of those before."""
-        runs = load_runs(self.reader.actor, self.reader.branch.name)
-        return {"recall": runs[0], "recall_drawing": draw_recall(runs)} if runs else {}
 
     def feed(self) -> Sequence[Burst]:
         """Return what was done last on any branch, as the activity page lists it."""

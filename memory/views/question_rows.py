@@ -15,6 +15,7 @@ from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.evaluation.runs import EvalEngine, describe_result
 from memory.models.questions import EvalRun, Question
 from memory.views.sparklines import draw_sparkline
+from memory.views.view_context import ViewContext
 
 CHANGES: dict[str, Any] = {
     "lost": _("lost"),
@@ -88,10 +89,11 @@ def describe_results(recall: Any) -> list[dict[str, Any]]:
 # ---- runs ----------------------------------------------------------------------------------------------
 
 
-def load_runs(actor: Actor, branch_name: str) -> Sequence[EvalRun]:
-    """Return the runs on a branch that have figures, of the last thirty, the newest first, for Home."""
-    runs = EvalEngine().list_evals(actor=actor, limit=LISTED_RUNS).results
-    return add_figure_texts(select_comparable(runs, branch_name))
+def describe_recall(reader: ViewContext) -> dict[str, Any]:
+    """Return the newest run of the saved questions on the branch, with a drawing of those before."""
+    runs = EvalEngine().list_evals(actor=reader.actor, limit=LISTED_RUNS).results
+    shown = add_figure_texts(select_comparable(runs, reader.branch.name))
+    return {"recall": shown[0], "recall_drawing": draw_recall(shown)} if shown else {}
 
 
 def select_comparable(runs: Sequence[EvalRun], branch_name: str) -> list[EvalRun]:

@@ -25,6 +25,7 @@ from memory.views.view_context import with_query
 from memory.views.widgets import parse_number
 
 LIMIT = 10
+NEAREST = 3  # shown where nothing is known
 TITLE = 45  # characters of a query in the title of the page
 OTHERS = ("search_type", "limit", "budget", "include", "left_out")  # parameters that are no filters
 # The parts of a score that lie between 0 and 1.
@@ -123,7 +124,8 @@ class Search(ProjectPage):
     def _search_context(self, query: str, form: FilterForm) -> dict[str, Any]:
         get = self.request.GET
         found = self._run_search(query, form, parse_number(get.get("budget", "")), get.getlist("include"))
-        shown = [ShownHit.from_hit(hit) for hit in found.hits]
+        hits = found.hits[:NEAREST] if found.note else found.hits
+        shown = [ShownHit.from_hit(hit) for hit in hits]
         left = self._left_out(query, form, found) if get.get("left_out") else None
         return {"found": found, "shown": shown, "cost": sum(one.tokens for one in shown), "left_out": left}
 

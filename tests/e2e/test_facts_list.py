@@ -68,6 +68,7 @@ def test_a_wide_window_shows_the_fact_beside_its_list(visit: Callable[..., Page]
     page.keyboard.press("v")
     expect(beside.locator(".badge.verified").first).to_be_visible()
     assert states(server, uids[:2]) == ["active unverified", "active verified"]
+    beside.locator(".actions .menu > summary").click()
     beside.get_by_role("button", name="Invalidate").click()
     expect(page.get_by_text("Judged to be wrong.")).to_be_visible()
     expect(beside.locator(".badge.invalidated").first).to_be_visible()

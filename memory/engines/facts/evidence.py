@@ -14,6 +14,7 @@ from memory.engines.facts.recall_log import newest_recalls
 from memory.engines.versions.lookup import MAIN, open_point
 from memory.models import Branch, Commit, Confirmation, Fact, FactAssessment, FactLink, RecallLog, Vector
 from memory.models.vectors import vector_slot
+from memory.providers.embedding import get_floor, get_provider
 
 VERDICTS = 20
 RECALLS = 100  # that are counted by session; the newest are shown
@@ -108,10 +109,11 @@ class EvidenceEngine:
         return {fact.uid: fact.essence for fact in shown} | describe_targets(branch.lineage(point), links)
 
     def find_similar(
-        self, *, fact: Fact, actor: Actor, branch_name: str = MAIN, at: Any = None
+        self, *, fact: Fact, actor: Actor, branch_name: str = MAIN, at: Any = None, least: float = 0.0
     ) -> list[tuple[Fact, float]]:
         """Return the nearest searchable facts by cosine, each with its score; none without a vector.
 
+        ``least`` leaves out those that are less near, where unrelated texts are 0 and the same text is 1.
         Raises as ``load_evidence`` does.
         """
         branch, seq = open_point(actor, branch_name, at)
@@ -122,7 +124,9 @@ class EvidenceEngine:
             return []
         rows = Fact.objects.in_lineage(lineage).searchable()
         near = rows.search_vectors(vector, SIMILAR + 1, fact.embedding_model, actor.project_id)
-        scores = {rid: score for rid, score in near if rid != fact.rid}
+        if least and (provider := get_provider()) and provider.model == fact.embedding_model:
+            least += get_floor(provider) * (1 - least)
+        scores = {rid: score for rid, score in near if rid != fact.rid and score >= least}
         found = Fact.objects.in_lineage(lineage).filter(rid__in=scores).fetch_all()
         mask_archived(branch, annotate_facts(found, lineage, actor.project_id))
         ranked = sorted(((one, scores[one.rid]) for one in found), key=lambda pair: -pair[1])

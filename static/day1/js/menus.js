@@ -10,6 +10,7 @@ export function menus() {
         }
     });
     document.addEventListener("toggle", (event) => event.target.matches("details.menu[open]") && fit(event.target), true);
+    document.addEventListener("toggle", (event) => event.target.querySelector?.(":scope.editor[open] textarea")?.focus(), true);
     document.addEventListener("keydown", (event) => {
         if (event.key !== "Escape") return;
         for (const menu of open()) {

@@ -218,19 +218,35 @@ def test_undoing_can_be_undone(curator: Client, actor: Actor, fact: Fact) -> Non
 
 # ---- access ------------------------------------------------------------------------------------------
 
-BUTTONS = ("Verify", "Invalidate", "Archive", "Edit", "Supersede")
+BUTTONS = ("Verify", "Edit")
+MENU = ("Invalidate", "Pin", "Archive", "Supersede")
 
 
 def buttons(page: str) -> list[str]:
-    actions = page.split('class="row actions"')[1].split("Why is it found?")[0]
-    return [word for word in BUTTONS if f"</svg> {word}<" in actions]
+    """Return what can be pressed on a fact: its buttons, then the entries of its menu."""
+    actions = page.split('class="row actions"')[1].split("</article>")[0]
+    return [word for word in (*BUTTONS, *MENU) if f"</svg> {word}<" in actions]
+
+
+def test_a_fact_has_two_buttons_and_a_menu_and_is_edited_in_place(curator: Client, fact: Fact) -> None:
+    page = text(curator.get(f"/p/test/facts/{fact.uid}"))
+    actions = page.split('class="row actions"')[1].split("</article>")[0]
+    shown, menu = actions.split('<details class="menu"')
+    assert [word for word in (*BUTTONS, *MENU) if f"</svg> {word}<" in shown] == list(BUTTONS)
+    assert [word for word in (*BUTTONS, *MENU) if f"</svg> {word}<" in menu] == list(MENU)
+    assert f'action="/p/test/facts/{fact.uid}/edit"' in shown
+    assert "Tokens live an hour.</textarea>" in shown
+    act(curator, fact, "archive")
+    archived = text(curator.get(f"/p/test/facts/{fact.uid}"))
+    assert buttons(archived) == ["Edit"]  # and Restore, the first of its two
+    assert 'value="restore"' in archived.split('class="row actions"')[1].split("<details")[0]
 
 
 def test_a_viewer_sees_no_button_and_is_refused(
     viewer: Client, curator: Client, actor: Actor, fact: Fact
 ) -> None:
     path = f"/p/test/facts/{fact.uid}"
-    assert buttons(text(curator.get(path))) == list(BUTTONS)
+    assert buttons(text(curator.get(path))) == [*BUTTONS, *MENU]
     assert buttons(text(viewer.get(path))) == []
     commit = Commit.objects.get()
     for answer in (

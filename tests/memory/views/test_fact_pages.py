@@ -55,9 +55,10 @@ def test_hits_with_their_signals_and_their_cost(viewer: Client, actor: Actor) ->
     assert "<strong>11</strong> tokens in a prompt" in page
     (hit,) = SearchEngine().search(query="tokens", actor=actor).hits
     assert 0 < hit.evidence < 1
-    assert f"evidence <strong>{hit.evidence:.2f}</strong>" in page
-    assert f"evidence {hit.evidence:.2f}" in page
-    assert f"score {hit.score:.3f}" in page.partition('<details class="score">')[2].partition("</summary>")[0]
+    bar = page.partition('<details class="score">')[2].partition("</summary>")[0]
+    assert f'value="{hit.evidence:.3f}"' in bar
+    assert f"evidence {hit.evidence:.2f}" in bar
+    assert f"<dt>Score</dt> <dd> {hit.score:.3f} </dd>" in page
     assert f'href="/p/test/facts/{fact.uid}/why?q=tokens"' in page
 
 
@@ -69,14 +70,23 @@ def test_pages_say_that_nothing_is_known_and_what_is_nearest(
     ObservationEngine().write_observation(actor=actor, **seen)
     note = "Nothing is known here on this; nearest: “{}”"
     known = note.format("Access tokens expire after &lt;15&gt; minutes.")
-    pages = {"search": known, "facts": known, "observations": note.format("Gift tokens are red.")}
+    pages = {
+        "search": "Nothing known. Nearest:",
+        "facts": known,
+        "observations": note.format("Gift tokens are red."),
+    }
     for name, told in pages.items():
         assert told not in text(viewer.get(f"/p/test/{name}?q=tokens"))
     type(project).objects.update(least_evidence=1.0)
     for name, told in pages.items():
         assert told in text(viewer.get(f"/p/test/{name}?q=tokens"))
         assert told in text(curator.get(f"/p/test/{name}?q=tokens"))
-        assert "Nothing is known" not in text(viewer.get(f"/p/test/{name}"))
+        assert told not in text(viewer.get(f"/p/test/{name}"))
+    for number in range(4):
+        write(actor, f"Gift tokens of kind {number}.")
+    page = text(viewer.get("/p/test/search?q=tokens"))  # three, without a count, a bar or an order by score
+    assert page.count('class="line"') == 3
+    assert not re.search('<meter|class="score"|</strong> hit', page)
 
 
 def test_a_budget_packs_lines_for_a_prompt(viewer: Client, actor: Actor) -> None:
@@ -264,7 +274,7 @@ def test_a_fact_with_all_that_stands_beside_it(viewer: Client, actor: Actor) -> 
     assert '<dt>Category</dt> <dd dir="auto"> <del>general</del>' in page
     assert "depends on" in page
     assert "The clock is UTC." in page
-    assert 'Told and found <span class="more quiet">1 ×</span>' in page
+    assert 'Told and found <span class="quiet">1 ×</span>' in page
     assert 'href="/p/test/search?q=tokens"' in page
     page = text(viewer.get(f"/p/test/facts/{old.uid}"))
     assert "Replaced by" in page

@@ -128,5 +128,5 @@ def buttons(person: Client, page: str) -> set[str]:
     shown = text_of(person.get(page))
     names = {"accept", "refuse", "verify", "invalidate", "archive"}
     found = {name for name in names if f'name="action" value="{name}"' in shown}
-    edit = {"edit"} if f'href="{page}/edit"' in shown else set()
+    edit = {"edit"} if f'action="{page}/edit"' in shown else set()
     return found | edit | ({"supersede"} if f'href="{page}/edit?as=new"' in shown else set())

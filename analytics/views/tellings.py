@@ -1,0 +1,59 @@
+"""What agents were told, as Insights shows it: the weeks, and the rows behind one number of them."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as lazy
+
+from analytics.engines.answers import Tellings, TellingWeek
+from memory.actors import Actor
+from memory.engines.sessions.manager import list_named
+
+TITLES: dict[str, Any] = {
+    "sessions": lazy("Sessions"),
+    "facts": lazy("Facts"),
+    "used": lazy("Used since"),
+    "wrong": lazy("Said to be wrong"),
+    "gone": lazy("Out of date"),
+}
+MAX_ROWS = 50  # of what a number counts, on the page
+
+
+def show_tellings(request: HttpRequest, actor: Actor, found: Tellings) -> dict[str, Any]:
+    """Return the weeks, their sums, and the sessions or facts that a number of the address counts."""
+    sessions = {key for week in found.weeks for key in week.sessions}
+    lines, tokens = (sum(getattr(week, name) for week in found.weeks) for name in ("lines", "tokens"))
+    shown: dict[str, Any] = {
+        "weeks": [show_week(request, week) for week in found.weeks],
+        "is_cut": found.is_cut,
+        "sums": {"n": len(sessions), "lines": lines, "tokens": tokens},
+        "a_session": round(tokens / len(sessions)) if sessions else 0,
+    }
+    day, group = request.GET.get("week", ""), request.GET.get("told", "")
+    week = next((one for one in found.weeks if one.start.isoformat() == day), None)
+    return {**shown, **find_rows(actor, found, week, group)} if week and group in TITLES else shown
+
+
+def show_week(request: HttpRequest, week: TellingWeek) -> dict[str, Any]:
+    """Return the numbers of a week, those that list something as the way to it."""
+    words = {name: value for name, value in request.GET.items() if name not in ("week", "told")}
+    counts = {name: len(getattr(week, name)) for name in TITLES}
+    address = {name: urlencode({**words, "week": week.start, "told": name}) for name in TITLES}
+    links = {
+        name: format_html('<a href="?{}#told">{}</a>', address[name], intcomma(count)) if count else 0
+        for name, count in counts.items()
+    }
+    return {"start": week.start, "lines": week.lines, "tokens": week.tokens, **links}
+
+
+def find_rows(actor: Actor, found: Tellings, week: TellingWeek, group: str) -> dict[str, Any]:
+    """Return what one number of a week counts: the first facts or sessions."""
+    chosen = {"week": week.start, "title": TITLES[group], "total": len(getattr(week, group))}
+    if group == "sessions":
+        named = list_named(actor, week.sessions)
+        rows = [{"session": named.get(key), "key": key, "counts": own} for key, own in week.sessions.items()]
+        return {**chosen, "sessions": rows[:MAX_ROWS]}
+    return {**chosen, "facts": [found.facts[uid] for uid in getattr(week, group)[:MAX_ROWS]]}
