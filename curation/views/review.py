@@ -44,6 +44,7 @@ REASONS: dict[Reason, Any] = {
     Reason.UNVERIFIED: gettext_lazy("Unverified"),
     Reason.NEVER_RECALLED: gettext_lazy("Never recalled"),
 }
+FREQUENT = (Reason.PROPOSED, Reason.CONTESTED, Reason.NEAR_DUPLICATE, Reason.EXPIRING, Reason.UNVERIFIED)
 # Lists of questions and proposals on all branches.
 STATUSES = {
     "open": gettext_lazy("On all branches"),
@@ -136,22 +137,36 @@ def show_fact(page: ProjectPage, fact_id: UUID) -> HttpResponse:
 
 
 def list_filters(reader: ViewContext, chosen: Sequence[str] = (), current: str = "") -> dict[str, Any]:
-    """Return the filters of Review: title, address, how much waits, whether it is read, what is counted."""
+    """Return the filters of Review: title, address, how much waits, whether it is read, what is counted.
+
+    Those by which little waits as a rule, and the lists beside the queue, are in a menu.
+    """
     counts = QueueEngine().count_waiting(
         actor=reader.actor, branch_name=reader.branch.name, maximum=MAX_COUNTED_QUESTIONS
     )
     is_all = not chosen and not current
-    found: list[tuple[Any, ...]] = [(_("All"), reader.url("review", at=None), "", is_all, "")]
+    shown: list[tuple[Any, ...]] = [(_("All"), reader.url("review", at=None), "", is_all, "")]
+    rare: list[tuple[Any, ...]] = []
     for reason, title in REASONS.items():
         address, counted = reader.url("review", at=None, reason=reason), reason if reason in counts else ""
-        found.append((title, address, format_count(counts.get(reason, 0)), reason in chosen, counted))
+        entry = (title, address, format_count(counts.get(reason, 0)), reason in chosen, counted)
+        (shown if reason in FREQUENT or reason in chosen else rare).append(entry)
+    others = list_other_pages(reader, current)
+    shown += [entry for entry in others if entry[3]]
+    return {"review_filters": shown, "rare_filters": rare, "other_pages": others}
+
+
+def list_other_pages(reader: ViewContext, current: str) -> list[tuple[Any, ...]]:
+    """Return the lists that are read on pages of their own, as the filters are."""
     requests = count_for_actor(reader.actor, REQUESTS) or ""
-    found.append((_("Merge requests"), reader.url("merge-requests", at=None), requests, False, ""))
-    found.append((_("Verification"), reader.url("verification", at=None), "", current == "verification", ""))
+    found: list[tuple[Any, ...]] = [
+        (_("Merge requests"), reader.url("merge-requests", at=None), requests, False, ""),
+        (_("Verification"), reader.url("verification", at=None), "", current == "verification", ""),
+    ]
     for status in ("resolved", "open"):
         address = reader.url("review-questions", at=None, status=status)
         found.append((STATUSES[status], address, "", status == current, ""))
-    return {"review_filters": found}
+    return found
 
 
 class Review(ProjectPage):

@@ -4,18 +4,22 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy
 
+from memory.actors import Actor
 from memory.engines.branches.branch_states import find_expiry
 from memory.engines.branches.diff import CHANGES, KINDS
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.evidence import EvidenceEngine
 from memory.engines.merging.request_history import RequestHistoryEngine
+from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.versions.lookup import MAIN
+from memory.models import MergeRequest
 from memory.operations.branches import BRANCHES
 from memory.views.actions import Action, ActionPage
 from memory.views.list_page import ListPage
 from memory.views.view_context import read_point
 
 branch_manager = BranchManager()
+MAX_PENDING = 5  # merge requests above the list
 POINT_HELP = gettext_lazy("A commit's number or id, a day or a time (UTC); empty: now")
 TABS = {
     "diff": gettext_lazy("Differences"),
@@ -56,10 +60,18 @@ class Branches(ActionPage, ListPage):
     }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(may_create=self.reader.can["write"], **kwargs)
+        shown = {"requests": list_pending(self.reader.actor), "may_create": self.reader.can["write"]}
+        return super().get_context_data(**shown, **kwargs)
 
     def find_values(self, name: str) -> dict[str, Any]:
         return {"parent": self.reader.branch.name, "at": self.reader.at_text}
+
+
+def list_pending(actor: Actor) -> list[MergeRequest]:
+    """Return the merge requests that wait to be merged: the newest, the approved ones first."""
+    states = (MergeRequest.State.APPROVED, MergeRequest.State.OPEN)
+    pages = [MergeRequestEngine().list_requests(actor=actor, state=one, limit=MAX_PENDING) for one in states]
+    return [one for page in pages for one in page.results][:MAX_PENDING]
 
 
 class BranchPage(ActionPage):

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from memory.engines.facts.bulk_actions import DONE, REFUSED, Report
+from memory.engines.facts.field_diff import display_changes
 from memory.engines.merging.gates import GateResult
 from memory.engines.merging.plan import APPLIED, CLASSES, CONFLICT, PlanItem
 from memory.engines.merging.plan_views import PlanView
@@ -26,6 +27,7 @@ from memory.views.bulk import read_tick
 from memory.views.error_text import error_sentence
 from memory.views.frames import add_page
 from memory.views.merge_conflicts import (
+    HIDDEN,
     ConflictView,
     RequestPart,
     merge_request_engine,
@@ -254,9 +256,14 @@ def group_items(items: Sequence[PlanItem], lines: Lines) -> list[dict[str, Any]]
 
 
 def describe_item(item: PlanItem, lines: Lines) -> dict[str, Any]:
-    """Return what a row of the changes shows: the text before, where there was one, and after."""
+    """Return what a row of the changes shows: the text before, where there was one, after, and of a fact the
+    other fields that change.
+    """
     before, after = (Side.from_row(row, lines) for row in (item.ours, item.theirs))
-    return {"item": item, "before": before, "after": after}
+    is_change = item.kind == "fact" and before and not before.removed and after and not after.removed
+    changes = display_changes(item.ours, item.theirs) if is_change else {}
+    fields = [(name, pair) for name, pair in changes.items() if name not in HIDDEN]
+    return {"item": item, "before": before, "after": after, "fields": fields}
 
 
 @add_page("merge-requests/<int:number>/checks", "merge-request-checks")

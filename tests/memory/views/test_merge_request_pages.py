@@ -177,6 +177,24 @@ def test_the_page_shows_gates_conversation_changes_and_commits(viewer: Client, a
     assert 'dir="auto">Added 1 fact</a>' in text(viewer.get(f"{PAGE}?tab=commits"))
 
 
+def test_what_waits_stands_above_the_branches_and_a_change_says_what_changed(
+    maintainer: Client, actor: Actor
+) -> None:
+    fact = FACTS.write_fact(fact_text="Deploys run on Tuesdays.", category="ops", actor=actor).fact
+    BranchManager().create_branch(name=TASK, actor=actor)
+    changed = {"category": "process", "priority": "P1"}
+    FACTS.update_fact(fact_id=fact.uid, updates=changed, branch_name=TASK, actor=actor)
+    ask(TASK, actor, title="Another category")
+    waiting = text(maintainer.get("/p/test/branches")).split("Waiting to be merged")[1].split("</section>")[0]
+    assert f'href="{PAGE}" dir="auto">Another category</a>' in waiting
+    page = text(maintainer.get(PAGE))  # two presses from any page: Branches, and its title
+    assert '<dt>Category</dt> <dd dir="auto"> <del>ops</del>' in page
+    assert "<ins>process</ins>" in page
+    assert ("<del>P3</del>" in page, "<ins>P1</ins>" in page) == (True, True)
+    maintainer.post(PAGE, {"do": "reject", "reason": "No."})
+    assert "Waiting to be merged" not in text(maintainer.get("/p/test/branches"))
+
+
 def test_a_gate_leads_to_the_facts_that_fail_it(viewer: Client, actor: Actor) -> None:
     BranchManager().create_branch(name=TASK, actor=actor)
     for line in ("Nobody has read this.", "This was read."):
