@@ -10,6 +10,7 @@ from django.utils.module_loading import import_string
 
 from memory import ranking
 from memory.conf import conf
+from memory.extensions import list_extensions
 
 
 @register("day1")
@@ -34,6 +35,7 @@ def settings_are_known(**_: Any) -> list[CheckMessage]:
         + check_path("consolidator", settings.consolidator, "day1.E006")
         + check_path("template_suggester", settings.template_suggester, "day1.E018")
         + check_gates(settings.merge_gates)
+        + check_extensions()
         + check_embedder()
         + check_judge()
     )
@@ -58,6 +60,18 @@ def check_path(name: str, path: str, id: str) -> list[CheckMessage]:
         hint = f"DAY1[{name!r}] is the dotted path of a class, or empty."
         return [Error(str(error), hint=hint, id=id)]
     return []
+
+
+def check_extensions() -> list[CheckMessage]:
+    found: list[CheckMessage] = []
+    for place, paths in list_extensions().items():
+        for path in paths.values():
+            try:
+                import_string(path)
+            except ImportError as error:
+                hint = f"extensions[{place!r}] in the config of an app holds dotted paths."
+                found.append(Error(str(error), hint=hint, id="day1.E020"))
+    return found
 
 
 def check_gates(paths: Mapping[str, str]) -> list[CheckMessage]:

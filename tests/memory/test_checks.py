@@ -4,6 +4,7 @@ import pytest
 from django.core.checks import run_checks
 from django.utils import timezone
 
+from memory.extensions import list_extensions
 from memory.models import Vector
 from memory.models.vectors import vector_slot
 
@@ -45,3 +46,9 @@ def test_vectors_of_another_model(project, settings, stored, warned):
         " them anew; until then searches use the old ones if they can, else words."
     )
     assert said == ([("day1.W004", message)] if warned else [])
+
+
+def test_what_an_app_adds_and_is_not_there(settings, monkeypatch):
+    settings.DAY1 = {"embedder": "off"}
+    monkeypatch.setitem(list_extensions(), "kept_facts", {"moon": "curation.moon.find_kept"})
+    assert found() == [("day1.E020", "No module named 'curation.moon'")]

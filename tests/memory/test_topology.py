@@ -1,6 +1,5 @@
 """The tree of branches, what people keep about them, and the archiving of those that are done with."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +10,7 @@ from django.utils import timezone
 
 from conversations.engines.conversations import ConversationEngine
 from memory.actors import Actor
-from memory.engines.branches.branch_states import KEEPERS, keep_branches, load_branches
+from memory.engines.branches.branch_states import load_branches
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.branches.topology import MAX_NODES, BranchTopologyEngine, BranchTree
@@ -28,6 +27,7 @@ from memory.exceptions import (
     ScopeMissing,
     UnknownField,
 )
+from memory.extensions import load_extensions
 from memory.models import AuditEntry, Branch, Commit, Fact, Project
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -311,18 +311,17 @@ def test_who_may_not_write_changes_no_detail(actor: Actor) -> None:
 
 
 @pytest.fixture
-def needed() -> Iterator[set[str]]:
+def needed(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Return the names of branches that something else needs, such as an open merge request."""
     names: set[str] = set()
 
-    @keep_branches
     def load(branches: Any) -> Any:
         return {
             one.pk: ("merge_request", "A merge request is open.") for one in branches if one.name in names
         }
 
-    yield names
-    KEEPERS.remove(load)
+    monkeypatch.setitem(load_extensions("kept_branches"), "test", load)
+    return names
 
 
 def archived(actor: Actor) -> set[str]:

@@ -11,7 +11,7 @@ from conversations.engines.consolidation import runs
 from conversations.engines.consolidation.answers import list_answer_commits
 from conversations.engines.consolidation.extraction import find_extraction
 from conversations.engines.consolidation.judging import judge_statements
-from conversations.engines.consolidation.level_engines import ENGINES
+from conversations.engines.consolidation.level_engines import find_level_engine
 from conversations.engines.consolidation.levels import FactSource, consolidate_facts, read_facts
 from conversations.engines.consolidation.report import (
     CONFIDENT,
@@ -145,8 +145,8 @@ class ConsolidationEngine:
         current_cycle: Annotated[int | None, CURRENT_CYCLE] = None,
     ) -> ConsolidationReport:
         """Start a run of a level; sessions and tasks have a branch of their own. Raises as their methods."""
-        if level in ENGINES:
-            return ENGINES[level].consolidate(
+        if engine := find_level_engine(level):
+            return engine.consolidate(
                 branch_name=branch_name, actor=actor, dry_run=dry_run, current_cycle=current_cycle
             )
         if current_cycle is not None:
@@ -198,8 +198,8 @@ class ConsolidationEngine:
         Conflict with the ids that later work changed or built on, scope and branch refusals.
         """
         run = find_run(actor, run_id)
-        if run.level in ENGINES:
-            return ENGINES[run.level].undo_run(run_id=run_id, actor=actor)
+        if engine := find_level_engine(run.level):
+            return engine.undo_run(run_id=run_id, actor=actor)
         actor.require_scope("curate", run.branch.name)
         with write_transaction():
             run = ConsolidationRun.objects.select_for_update().get(pk=run.pk)
@@ -318,7 +318,7 @@ def find_answerable(actor: Actor, run_id: UUID) -> ConsolidationRun:
     actor.require_scope("curate", run.branch.name)
     require_live(run.branch)
     require_ended(run)
-    if run.level in ENGINES:
+    if find_level_engine(run.level):
         raise IllegalTransition(
             "The merge request of this run decides on what it proposes: accept or reject it there."
         )

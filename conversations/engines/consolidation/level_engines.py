@@ -6,6 +6,7 @@ from uuid import UUID
 from conversations.engines.consolidation.report import ConsolidationReport
 from conversations.models import ConsolidationRun
 from memory.actors import Actor
+from memory.extensions import find_extension
 
 
 class LevelEngine(Protocol):
@@ -18,9 +19,7 @@ class LevelEngine(Protocol):
     def undo_run(self, *, run_id: UUID, actor: Actor) -> ConsolidationRun: ...
 
 
-ENGINES: dict[str, LevelEngine] = {}
-
-
-def register_level(level: str, engine: LevelEngine) -> None:
-    """Let the engine make and undo the runs of a level."""
-    ENGINES[level] = engine
+def find_level_engine(level: str) -> LevelEngine | None:
+    """Return the engine that makes and undoes the runs of a level; None for one of this app."""
+    made = find_extension("consolidation_levels", level)
+    return made() if made else None

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from conversations.engines.conversations import ConversationEngine
-from conversations.engines.replays.scores import SCORINGS
+from conversations.engines.replays.scores import list_scorings
 from conversations.engines.semantic_diff.engine import SemanticDiff, SemanticDiffEngine, list_segments
 from conversations.models import Replay
 from memory.actors import Actor
@@ -45,7 +45,7 @@ def end_replay(row: Replay, open_rows: QuerySet[Replay], note: str = "") -> bool
         ConversationEngine().close_conversation(
             conversation_id=row.conversation_id, actor=actor, branch_name=row.branch.name
         )
-        for scoring in SCORINGS if row.score else ():
+        for scoring in list_scorings() if row.score else ():
             scoring.score_replay(row, actor)
     return True
 

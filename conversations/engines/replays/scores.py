@@ -10,10 +10,11 @@ from django.utils.translation import gettext as _
 
 from conversations.models import Replay
 from memory.actors import Actor
+from memory.extensions import load_extensions
 
 
 class ReplayScoring(Protocol):
-    """Interface of the scores of another app, which registers itself."""
+    """Interface of the scores of another app, named in its config."""
 
     def score_replay(self, row: Replay, actor: Actor) -> None:
         """Have judges rate a replay and its source, in the background."""
@@ -24,11 +25,9 @@ class ReplayScoring(Protocol):
         """Return the judged scores of conversations, by conversation and dimension."""
 
 
-SCORINGS: list[ReplayScoring] = []
-
-
-def add_scoring(scoring: ReplayScoring) -> None:
-    SCORINGS.append(scoring)
+def list_scorings() -> list[ReplayScoring]:
+    """Return what scores replays."""
+    return [made() for made in load_extensions("replay_scores").values()]
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def list_sides(rows: Sequence[Replay]) -> list[tuple[Mapping[str, float], Mappin
     """Return what the source and the replay of each row are given, by dimension."""
     ids = [uid for row in rows for uid in (row.source_id, row.conversation_id)]
     scores: dict[UUID, Mapping[str, float]] = {}
-    for scoring in SCORINGS if rows else ():
+    for scoring in list_scorings() if rows else ():
         scores |= scoring.load_scores(rows[0].project_id, ids)
     return [(scores.get(row.source_id, {}), scores.get(row.conversation_id, {})) for row in rows]
 

@@ -18,12 +18,12 @@ from memory.db.transactions import write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.distance import Merges, PlacedBranch, load_project_merges, read_placed
 from memory.engines.support.pagination import Page, build_page, check_limit, read_cursor
+from memory.extensions import load_extensions
 from memory.models import Branch, MergeRequest
 
 MAX_ARCHIVED = 1000  # in one call
 CHILDREN, CHANGED, MERGE_REQUEST = "children", "changed", "merge_request"
-LoadReasons = Callable[[Sequence[Branch]], dict[int, tuple[str, Any]]]
-KEEPERS: list[LoadReasons] = []
+LoadReasons = Callable[[Sequence[Branch]], dict[int, tuple[str, Any]]]  # id -> code and sentence
 
 
 class BranchState(TextChoices):
@@ -109,13 +109,6 @@ def find_expiry(branch: Branch | PlacedBranch) -> datetime | None:
 ENDED = (BranchState.EXPIRED, BranchState.MERGED)
 
 
-def keep_branches(load: LoadReasons) -> LoadReasons:
-    """Register a function that returns the branches still needed: id -> code and sentence."""
-    KEEPERS.append(load)
-    return load
-
-
-@keep_branches
 def find_requested(branches: Sequence[Branch]) -> dict[int, tuple[str, Any]]:
     """Return the branches that a pending merge request would merge, or merge into."""
     ids = {branch.pk for branch in branches}
@@ -179,8 +172,9 @@ def _list_ended(actor: Actor, known: KnownBranches) -> Iterator[tuple[Branch, Br
 
 def load_reasons(branches: Sequence[Branch]) -> dict[int, tuple[str, Any]]:
     """Return the branches that something else still needs, with code and sentence."""
+    loads: tuple[LoadReasons, ...] = (find_requested, *load_extensions("kept_branches").values())
     found: dict[int, tuple[str, Any]] = {}
-    for load in KEEPERS if branches else ():
+    for load in loads if branches else ():
         found = load(branches) | found
     return found
 

@@ -18,6 +18,7 @@ from memory.engines.support.batches import batched
 from memory.engines.versions.blanking import erasable_models
 from memory.engines.versions.erased import as_uuid
 from memory.exceptions import Invalid, NotFound
+from memory.extensions import load_extensions
 from memory.models import BranchedModel, Erasure, Fact, FactLink, Observation, Session
 from memory.models.facts import SUMMARY_PREFIX
 
@@ -59,8 +60,7 @@ class Targets:
         return counts | ({"session": len(self.sessions)} if self.sessions else {})
 
 
-DerivedFinder = Callable[[UUID, Targets], None]
-DERIVED_FINDERS: list[DerivedFinder] = []
+DerivedFinder = Callable[[UUID, Targets], None]  # adds what another app derived from the memories so far
 
 
 def find_targets(project_id: UUID, scope: str, target: str) -> Targets:
@@ -220,7 +220,8 @@ def add_learned(project_id: UUID, found: Targets) -> None:
     for batch in batched(sorted(found.get_uids("message")), BATCH_SIZE):
         halves = project_rows(Observation, project_id).filter(message_id__in=batch)
         found.add_memories("observation", select_uids(halves))
-    for finder in DERIVED_FINDERS:
+    finders: Iterable[DerivedFinder] = load_extensions("derived_memories").values()
+    for finder in finders:
         finder(project_id, found)
     add_copies(project_id, found)
     sources = found.get_uids("message") | found.get_uids("observation")
@@ -243,12 +244,6 @@ def add_digests(project_id: UUID, found: Targets) -> None:
         )
         facts = project_rows(Fact, project_id).filter(uid__in=list(links.values_list("from_id", flat=True)))
         found.add_memories("fact", select_uids(facts.filter(quoting)))
-
-
-def add_derived(finder: DerivedFinder) -> DerivedFinder:
-    """Register what another app adds to an erasure: what it derived from the memories so far."""
-    DERIVED_FINDERS.append(finder)
-    return finder
 
 
 def add_copies(project_id: UUID, found: Targets) -> None:

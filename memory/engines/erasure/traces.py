@@ -20,6 +20,7 @@ from memory.db.budget import take_within
 from memory.db.bulk_sql import update_one
 from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.erasure.scopes import Targets
+from memory.engines.erasure.traced_columns import TracedColumns, list_columns
 from memory.engines.facts.short_ids import shorten_id
 from memory.engines.sessions.lines import list_short_ids
 from memory.engines.support.batches import batched
@@ -28,22 +29,13 @@ from memory.engines.support.text_finder import TextFinder
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.pair_answers import get_pair_answers
 from memory.models import (
-    AgentTask,
-    Branch,
     BranchedModel,
     Commit,
-    FactAssessment,
     IdempotencyRecord,
-    MergeDecision,
-    MergeRequest,
     Question,
     QueueMessage,
     RecallLog,
     Session,
-    Snapshot,
-    TaskObjective,
-    Vector,
-    Workspace,
 )
 from memory.models.base import ERASED_MARK
 from memory.models.nodes import uuid7
@@ -53,31 +45,6 @@ READ_SIZE = 50  # rows that the database hands over at once
 MAX_BYTES = 4_000_000  # of the rows that are looked at together
 ANSWER = json.dumps({"erased": True})  # in the place of a stored answer
 BRIEFED_BEFORE = "Session before ("  # how the summary of the previous session begins in a briefing
-# Columns in which people and programs may have repeated a text, with the path to the project.
-COLUMNS: list[tuple[Any, tuple[str, ...], str]] = [
-    (Session, ("summary", "context"), "project"),
-    (RecallLog, ("query",), "project"),
-    (Question, ("text", "note", "category"), "project"),
-    (Commit, ("message",), "branch__project"),
-    (Branch, ("purpose",), "project"),
-    (Snapshot, ("description",), "project"),
-    (Workspace, ("description",), "project"),
-    (FactAssessment, ("reason",), "branch__project"),
-    (Vector, ("error",), "project"),
-    (MergeRequest, ("title", "description", "reason"), "project"),
-    (MergeDecision, ("text",), "request__project"),
-    (AgentTask, ("name", "description", "result"), "project"),
-    (TaskObjective, ("text", "note"), "task__project"),
-]
-# Models whose texts are about one memory, with the field that names it: they go with it, whatever they say.
-ABOUT_MEMORY: dict[Any, str] = {MergeDecision: "uid"}
-
-
-def add_traces(model: Any, columns: tuple[str, ...], project: str = "project", about: str = "") -> None:
-    """Have the texts of another app's model erased; ``about`` is the field that names their memory."""
-    COLUMNS.append((model, columns, project))
-    if about:
-        ABOUT_MEMORY[model] = about
 
 
 class TraceEraser(Protocol):
@@ -105,19 +72,20 @@ class Traces:
     def erase_all(self) -> int:
         """Replace every trace, in short transactions; return how many rows had one."""
         buffer.flush()
-        count = sum(self._redact_columns(*entry) for entry in COLUMNS)
+        count = sum(map(self._redact_columns, list_columns()))
         count += sum(eraser.erase_traces(self) for eraser in load_erasers(tuple(conf().trace_erasers)))
         count += self._erase_sessions() + self._erase_statements()
         return count + self._erase_answers() + self._erase_rest()
 
     # ---- texts ---------------------------------------------------------------------------------
 
-    def _redact_columns(self, model: Any, columns: Sequence[str], path: str) -> int:
-        has_text = Q(*((f"{name}__gt", "") for name in columns), _connector=Q.OR)
-        rows = model._base_manager.filter(has_text, **{path: self.project_id})
-        return change_rows(rows, columns, lambda row: [self._redact_field(row, name) for name in columns])
+    def _redact_columns(self, traced: TracedColumns) -> int:
+        names, about = traced.names, traced.about
+        has_text = Q(*((f"{name}__gt", "") for name in names), _connector=Q.OR)
+        rows = traced.model._base_manager.filter(has_text, **{traced.project: self.project_id})
+        return change_rows(rows, names, lambda row: [self._redact_field(row, name, about) for name in names])
 
-    def _redact_field(self, row: Any, name: str) -> str:
+    def _redact_field(self, row: Any, name: str, about: str) -> str:
         value = getattr(row, name)
         if self._has_match(value):
             return ERASED_MARK
@@ -125,7 +93,7 @@ class Traces:
             return ERASED_MARK  # who finds a text often repeats its rarest words
         if value and isinstance(row, Question) and not self.ids.isdisjoint(row.expected):
             return ERASED_MARK  # likewise
-        if value and (about := ABOUT_MEMORY.get(type(row))) and str(getattr(row, about)) in self.ids:
+        if value and about and str(getattr(row, about)) in self.ids:
             return ERASED_MARK  # it may repeat the text in other words, or is one that no memory has yet
         if name == "context":
             value = self.redact_lines(value)

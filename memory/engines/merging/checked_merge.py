@@ -15,8 +15,8 @@ from memory.engines.merging.gates import (
     HIDDEN,
     HIDDEN_REASON,
     MAX_NAMED_IDS,
-    REQUIRED,
     GateResult,
+    list_required,
     list_undecided,
     run_gates,
     run_required,
@@ -173,7 +173,7 @@ def require_passed(check: MergeCheck, force: bool) -> MergeCheck:
     No force makes a fast-forward of what is none: another strategy merges it. Nor does it overrule a check
     that every merge must pass.
     """
-    binding = {FAST_FORWARD, *REQUIRED}
+    binding = {FAST_FORWARD, *list_required()}
     if check.failed and (not force or any(one.name in binding for one in check.failed)):
         raise refuse_merge(check)
     return check

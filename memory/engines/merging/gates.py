@@ -19,6 +19,7 @@ from memory.engines.merging.plan import BOTH, CONFLICT, EDIT, SIMILAR, SQUASHED,
 from memory.engines.merging.strategies import MergeOptions
 from memory.engines.versions.kinds import compared_fields
 from memory.engines.versions.policies import Policy
+from memory.extensions import load_extensions
 from memory.models import BranchedModel, Fact, FactAssessment, hashes
 
 PASSED, WARNING, FAILED = "passed", "warning", "failed"
@@ -84,18 +85,14 @@ class Gate(Protocol):
     def __call__(self, name: str, plan: FullPlan, options: MergeOptions, policy: Policy) -> GateResult: ...
 
 
-# Checks of every merge, whatever the policy of its target; nobody may force them. A name -> its check.
-REQUIRED: dict[str, Gate] = {}
-
-
-def require_gate(name: str, gate: Gate) -> None:
-    """Let each merge pass a check of an app on the right."""
-    REQUIRED[name] = gate
+def list_required() -> dict[str, Gate]:
+    """Return the checks of every merge, by name, whatever the policy of its target; nobody may force them."""
+    return load_extensions("required_gates")
 
 
 def run_required(plan: FullPlan, options: MergeOptions, policy: Policy) -> list[GateResult]:
     """Return the results of the required checks that have failed."""
-    found = [gate(name, plan, options, policy) for name, gate in REQUIRED.items()]
+    found = [gate(name, plan, options, policy) for name, gate in list_required().items()]
     return [result for result in found if result.state == FAILED]
 
 

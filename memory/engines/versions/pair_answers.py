@@ -1,12 +1,14 @@
-"""Answers of curators on pairs of facts. The app to the right that keeps the questions registers itself here.
+"""Answers of curators on pairs of facts. The app to the right that keeps the questions brings them.
 
 A commit that answers is shown and reverted with its answers; of a pair that was kept nobody is asked again.
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import cache
 from typing import Any, Protocol
 from uuid import UUID
 
+from memory.extensions import load_extensions
 from memory.models import Branch, Fact
 
 Pair = tuple[UUID, UUID]
@@ -34,14 +36,9 @@ class PairAnswers(Protocol):
         """Close the questions about facts, keep no detail of them; return branch and commit of each."""
 
 
-_registered: list[PairAnswers] = []
-
-
-def register_pair_answers(answers: PairAnswers) -> None:
-    """Make the app known that keeps the answers."""
-    _registered[:] = [answers]
-
-
+@cache
 def get_pair_answers() -> PairAnswers:
     """Return what keeps the answers."""
-    return _registered[0]
+    (made,) = load_extensions("pair_answers").values()
+    answers: PairAnswers = made()
+    return answers

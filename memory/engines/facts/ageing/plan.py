@@ -25,6 +25,7 @@ from memory.engines.facts.derived_trust import Capped, find_capped
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.graph import VersionGraph
+from memory.extensions import load_extensions
 from memory.models import (
     OPEN,
     AgedVersion,
@@ -45,7 +46,6 @@ MERGE_REQUEST, RESTORED = "merge_request", "restored"
 BATCH_SIZE = 500
 VERIFIED_DAYS = 180  # that a person's verdict protects a fact
 LoadFacts = Callable[[Branch], Iterable[UUID]]
-KEEPERS: dict[str, LoadFacts] = {}
 ARCHIVED = Fact.Status.ARCHIVED
 
 
@@ -55,7 +55,7 @@ class KeptFacts:
     def __init__(self, branch: Branch, now: datetime) -> None:
         self.by_code: dict[str, Collection[UUID]] = {
             RESTORED: load_restored(branch),
-            **{code: set(load(branch)) for code, load in KEEPERS.items()},
+            **{code: set(load(branch)) for code, load in list_keepers().items()},
         }
         self.uids = frozenset[UUID]().union(*self.by_code.values())
         self.verified = load_verified(branch, now - timedelta(days=VERIFIED_DAYS))
@@ -228,24 +228,17 @@ class _Adjacent(NamedTuple):
 # ---- what is left alone ------------------------------------------------------------------------------
 
 
-def keep_facts(code: str) -> Callable[[LoadFacts], LoadFacts]:
-    """Register a function that returns the facts that ageing leaves alone on a branch, under a code."""
-
-    def register(load: LoadFacts) -> LoadFacts:
-        KEEPERS[code] = load
-        return load
-
-    return register
+def list_keepers() -> dict[str, LoadFacts]:
+    """Return what finds the facts that ageing leaves alone on a branch, by the code of the reason."""
+    return {QUESTION: find_expected, MERGE_REQUEST: find_arriving, **load_extensions("kept_facts")}
 
 
-@keep_facts(QUESTION)
 def find_expected(branch: Branch) -> set[UUID]:
     """Return the facts that the project's saved questions expect."""
     expected = Question.objects.filter(project=branch.project_id).values_list("expected", flat=True)
     return {UUID(uid) for uids in expected for uid in uids}
 
 
-@keep_facts(MERGE_REQUEST)
 def find_arriving(branch: Branch) -> set[UUID]:
     """Return the facts that open merge requests into the branch may change."""
     pending = MergeRequest.objects.filter(target=branch, slot__isnull=False)
