@@ -84,16 +84,6 @@ def test_refusals_leave_nothing(api, talk, path, body, status, code, field) -> N
         refused(api.post(path.format(talk=talk), body), status, code, field)
 
 
-def test_a_foreign_project_sees_nothing(api: Api, stranger: Api, talk: str) -> None:
-    row = api.post(f"{talk}/messages", {"role": "user", "content": "secret"}).json()
-    for path in (talk, f"{talk}/messages", f"/messages/{row['id']}"):
-        refused(stranger.get(path), 404, "not_found")
-    with nothing_left():
-        refused(stranger.post(f"{talk}/messages", {"role": "user", "content": "x"}), 404, "not_found")
-        refused(stranger.post(f"{talk}/complete"), 404, "not_found")
-    assert stranger.get("/conversations").json()["results"] == []
-
-
 def test_a_foreign_project_takes_nothing_along(api: Api, stranger: Api, talk: str) -> None:
     uid = talk.rsplit("/", 1)[1]
     message = api.post(f"{talk}/messages", {"role": "user", "content": "mine"}).json()["id"]

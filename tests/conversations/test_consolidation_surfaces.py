@@ -134,13 +134,6 @@ def test_refusals(api: Api, actor: Actor, say: Say, body: dict[str, Any], status
     assert shown(actor) == []
 
 
-def test_another_project_sees_no_run(api: Api, stranger: Api, actor: Actor) -> None:
-    found = run(actor).run
-    assert stranger.get(RUNS).json()["results"] == []
-    assert stranger.get(f"{RUNS}/{found.pk}").status_code == 404
-    assert stranger.post(f"{RUNS}/{found.pk}/undo", {}).status_code == 404
-
-
 def test_a_key_of_another_branch_sees_no_run(project: Project, actor: Actor) -> None:
     found = run(actor).run
     own = api_for(project, scopes=["curate"], branch_patterns=["task/*"])

@@ -291,20 +291,3 @@ def test_keys_are_refused(api: Api, project: Project) -> None:
         refused(writer.post("/signing-key"), 403, "scope_missing")
         refused(writer.post("/trusted-keys", {"name": "X", "public_key": key}), 403, "scope_missing")
         refused(writer.delete("/trusted-keys/Me"), 403, "scope_missing")
-
-
-def test_who_may(api: Api, other: Api, project: Project, bundle: Any, document: Any) -> None:
-    reader = api_for(project, scopes=["read"])
-    bound = api_for(project, scopes=["write"], branch_patterns=["task/*"])
-    path = f"/bundles/{bundle['id']}"
-    with nothing_left():
-        refused(other.get(path), 404, "not_found")
-        refused(other.get(f"{path}/export"), 404, "not_found")
-        refused(other.post(f"{path}/import"), 404, "not_found")
-        refused(reader.post("/bundles", {"name": "x"}), 403, "scope_missing")
-        refused(reader.post(f"{path}/import"), 403, "scope_missing")
-        refused(reader.post("/bundles/upload", document), 403, "scope_missing")
-        refused(bound.get(f"{path}/export"), 403, "branch_forbidden")
-        refused(bound.post("/bundles", {"name": "x"}), 403, "branch_forbidden")
-        refused(bound.post("/bundles/upload?branch=main", document), 403, "branch_forbidden")
-    assert reader.get(f"{path}/export").json() == document

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from curation.models import TemplateUse
-from memory.models import Project
-from tests.memory.api.client import Api, api_for, nothing_left, refused
+from tests.memory.api.client import Api, nothing_left, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SOURCE = "task/login"
@@ -139,23 +138,3 @@ def test_its_branches_are_made_and_kept_by_the_engine(api: Api, template: dict[s
         refused(api.post("/sessions", body), 409, "conflict")
     assert api.post("/templates/bug-fix/update", {"new_source": "main"}).status_code == 200
     assert api.post("/branches", {"name": "templates/mine"}).status_code == 201
-
-
-def test_who_may(api: Api, project: Project, other_project: Project, template: dict[str, Any]) -> None:
-    reader, stranger = api_for(project, scopes=["read"]), api_for(other_project)
-    writer = api_for(project, scopes=["write"])
-    bound = api_for(project, scopes=["write"], branch_patterns=["task/*"])
-    begin = {"target_branch": "task/x"}
-    with nothing_left():
-        refused(stranger.get("/templates/bug-fix"), 404, "not_found")
-        assert stranger.get("/templates").json()["results"] == []
-        refused(reader.post("/templates", {"name": "x"}), 403, "scope_missing")
-        refused(reader.post("/templates/bug-fix/instantiate", begin), 403, "scope_missing")
-        refused(writer.post("/templates/bug-fix/deprecate"), 403, "scope_missing")
-        refused(writer.post("/templates/bug-fix/update", {"new_source": "main"}), 403, "scope_missing")
-        isolated = begin | {"isolation": "database"}
-        refused(writer.post("/templates/bug-fix/instantiate", isolated), 403, "scope_missing")
-        refused(bound.post("/templates/bug-fix/instantiate", begin), 403, "branch_forbidden")
-        refused(bound.get("/templates/bug-fix"), 403, "branch_forbidden")
-    assert reader.get("/templates/bug-fix").status_code == 200
-    assert writer.post("/templates/bug-fix/instantiate", begin).status_code == 201

@@ -172,8 +172,3 @@ def test_keys_are_the_maintainers(curator: Client, maintainer: Client, main: Bra
     assert maintainer.post(KEYS, {"do": "distrust:<Acme>"}).status_code == 302
     assert TrustedKey.objects.count() == 0
     assert maintainer.post(KEYS, {"do": "paint"}).status_code == 400
-
-
-def test_another_project_sees_none(stranger: Client, bundle: Bundle) -> None:
-    assert stranger.get(f"{LIST}/{bundle.pk}").status_code == 404
-    assert stranger.get(f"{LIST}/{bundle.pk}/document").status_code == 404

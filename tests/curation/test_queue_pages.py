@@ -184,24 +184,6 @@ def test_views_are_saved_and_another_curator_may_not_change_them(
     assert not SavedView.objects.exists()
 
 
-def test_who_may_not_curate_sees_no_queue_and_is_refused(
-    viewer: Client, stranger: Client, project: Project, actor: Actor, write: Callable[..., Fact]
-) -> None:
-    fact = write("one")
-    view = SavedView.objects.create(project=project, owner="user:1", name="x", created_at=fact.created_at)
-    assert "/p/test/review" not in viewer.get("/p/test/facts").content.decode()
-    for client, status in ((viewer, 403), (stranger, 404)):
-        for path in (PATH, f"{PATH}?reason=unverified"):
-            assert client.get(path).status_code == status
-        for action in ("verify", "merge_duplicates", "move"):
-            typed = {"action": action, "fact": tick(fact), "to_branch": "task/x"}
-            assert client.post(PATH, typed).status_code == status
-        assert client.post(f"{PATH}/views", {"name": "mine"}).status_code == status
-        assert client.post(f"{PATH}/views/{view.pk}", {"action": "delete"}).status_code == status
-    assert state(fact, actor) == "active unverified"
-    assert SavedView.objects.count() == 1
-
-
 def test_in_the_past_and_on_an_archived_branch_nothing_can_be_done(
     curator: Client, actor: Actor, main: Branch, write: Callable[..., Fact]
 ) -> None:

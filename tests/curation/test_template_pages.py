@@ -64,7 +64,3 @@ def test_a_curator_makes_begins_renews_and_deprecates(curator: Client, template:
     assert (template.version, template.state, template.reason) == (2, "deprecated", "Old.")
     assert curator.post(PAGE, {"do": "begin", "target_branch": "task/y"}).status_code == 409
     assert curator.post(PAGE, {"do": "paint"}).status_code == 400
-
-
-def test_another_project_sees_none(stranger: Client, template: Template) -> None:
-    assert stranger.get(PAGE).status_code == 404

@@ -114,14 +114,6 @@ def remote(
 # ---- processes ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_manage_py_carries_it_out_too(first: str, env: dict[str, str]) -> None:
-    row = f"{first}\tactive\tgeneral\tDer Tee ☕ steht in der Küche.\n"
-    words = [sys.executable, str(ROOT / "manage.py"), "day1", "facts", "--tag", "tee"]
-    done = subprocess.run(words, env=env, capture_output=True, timeout=60)
-    assert (done.returncode, done.stdout.decode()) == (0, "id\tstatus\tcategory\tessence\n" + row)
-
-
 def test_manage_py_starts_no_django_for_it(env: dict[str, str], tmp_path: Path) -> None:
     noting = "import atexit, sys; atexit.register(lambda: print('django.apps' in sys.modules))"
     (tmp_path / "sitecustomize.py").write_text(noting)
@@ -132,10 +124,7 @@ def test_manage_py_starts_no_django_for_it(env: dict[str, str], tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_the_commands_of_manage_py_by_day1(day1: Run, env: dict[str, str]) -> None:
-    whole = [sys.executable, str(ROOT / "manage.py"), "day1", "up", "--help"]
-    done = subprocess.run(whole, env=env, capture_output=True, timeout=60)
-    assert (done.returncode, b"--no-worker" in done.stdout) == (0, True)
+def test_the_commands_of_manage_py_by_day1(day1: Run) -> None:
     for words, text in ((("up", "--help"), "--no-worker"), (("test", "--version"), "pytest ")):
         status, out, _ = day1(*words)
         assert (status, text in out) == (0, True), words
@@ -192,6 +181,7 @@ def test_a_reader_that_goes_away_is_no_error(script: Path, env: dict[str, str], 
 def test_a_backup_is_a_data_directory_again(
     day1: Run, env: dict[str, str], first: str, tmp_path: Path
 ) -> None:
+    """manage.py carries a command out as the script does."""
     (tmp_path / "again").mkdir()
     copy = tmp_path / "again" / "day1.sqlite3"
     status, out, _ = day1("backup", str(copy))

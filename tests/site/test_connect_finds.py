@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from day1site.running_servers import read_running
+from day1site.running_servers import announced, list_running, read_running
 from tests.up_process import ROOT, Up, environment, prepared
 
 pytestmark = pytest.mark.slow
@@ -20,6 +20,7 @@ class Person:
 
     def __init__(self, folder: Path) -> None:
         self.home, self.folder = folder / "home", folder
+        self.notes = self.home / ".local/state/day1/servers"
         self.home.mkdir()
 
     def up(self, name: str) -> Up:
@@ -58,10 +59,13 @@ def test_a_server_is_found_by_its_note_its_address_and_its_data(person: Person) 
         check_running_server(person, server)
         check_other_data(person, server)
         check_address_and_data(person, server)
+    check_notes(person)
 
 
 def check_running_server(person: Person, server: Up) -> None:
     """Check that the running server is found, proven, and left again, also beside another one."""
+    (note,) = person.notes.iterdir()
+    assert json.loads(note.read_text()) == {"data_dir": str(server.folder)}
     answer = person.connect()
     place = {"url": server.first["url"], "data_dir": str(server.folder), "project": "default"}
     assert {name: answer[name] for name in place} == place
@@ -70,17 +74,30 @@ def check_running_server(person: Person, server: Up) -> None:
     assert f'url = "{server.first["url"]}/mcp"' in (person.home / ".codex/config.toml").read_text()
     (key,) = person.keys(server)
     assert key["revoked_at"] is None
-    with person.up("two") as other:  # the connection that there is stays with its server
-        assert person.connect()["url"] == server.first["url"]
-        (person.home / ".config/day1/codex.connected.json").rename(person.home / "kept")
-        status, _, err = person.day1("connect", "codex")
-        assert (status, "Several servers run; choose one with --url: " in err) == (2, True)
-        assert f"{other.first['url']} on {other.folder}" in err
-        (person.home / "kept").rename(person.home / ".config/day1/codex.connected.json")
+    other = person.up("two").ready()
+    assert person.connect()["url"] == server.first["url"]  # which it was connected with
+    (person.home / ".config/day1/codex.connected.json").rename(person.home / "kept")
+    status, _, err = person.day1("connect", "codex")
+    assert (status, "Several servers run; choose one with --url: " in err) == (2, True)
+    assert f"{other.first['url']} on {other.folder}" in err
+    (person.home / "kept").rename(person.home / ".config/day1/codex.connected.json")
+    other.process.kill()
+    other.end()
+    assert len(list(person.notes.iterdir())) == 2
     assert person.day1("connect", "codex", "--undo")[0] == 0
     (key,) = person.keys(server)
     assert key["revoked_at"] is not None
     assert not (person.home / ".codex").exists()
+
+
+def check_other_data(person: Person, server: Up) -> None:
+    """Check that a key of the data of the second server, which was killed, is told not to be this one's."""
+    other = person.folder / "two"
+    status, _, err = person.day1("connect", "codex", "--url", server.first["url"], "--data-dir", str(other))
+    assert status == 1
+    assert "It is written, but does not work: unauthenticated: " in err
+    assert f"The key was made in the project default in {other}" in err
+    assert person.day1("connect", "codex", "--undo")[0] == 0
 
 
 def check_address_and_data(person: Person, server: Up) -> None:
@@ -96,33 +113,20 @@ def check_address_and_data(person: Person, server: Up) -> None:
     assert f"It is written, but does not work: unreachable: The server at {url} does not answer" in err
 
 
-def check_other_data(person: Person, server: Up) -> None:
-    """Check that a key of the data of the second server, which was stopped, is told not to be this one's."""
-    other = person.folder / "two"
-    status, _, err = person.day1("connect", "codex", "--url", server.first["url"], "--data-dir", str(other))
-    assert status == 1
-    assert "It is written, but does not work: unauthenticated: " in err
-    assert f"The key was made in the project default in {other}" in err
-    assert person.day1("connect", "codex", "--undo")[0] == 0
-
-
-def test_a_stopped_server_leaves_no_note(person: Person) -> None:
-    notes = person.home / ".local/state/day1/servers"
-    with person.up("one") as up:
-        (note,) = notes.iterdir()
-        assert json.loads(note.read_text()) == {"data_dir": str(up.folder)}
-    assert list(notes.iterdir()) == []
-    other = person.up("two").ready()
-    other.process.kill()
-    other.end()
-    (note,) = notes.iterdir()
-    status, _, err = person.day1("connect", "codex", "--data-dir", str(other.folder))
+def check_notes(person: Person) -> None:
+    """Check that the stopped server has left no note, and that of the killed one is gone."""
+    assert list(person.notes.iterdir()) == []
+    (person.home / ".config/day1/codex.connected.json").unlink()
+    status, _, err = person.day1("connect", "codex", "--data-dir", str(person.folder / "two"))
     assert status == 0
     assert "No server runs here yet: start it with `python3 manage.py up`." in err
 
 
-def test_a_server_starts_where_no_note_can_be_written(person: Person) -> None:
-    (person.home / "file").write_text("no folder")
-    folder = prepared(person.folder / "one")
-    with Up(folder, "--no-worker", HOME=str(person.home), XDG_STATE_HOME=str(person.home / "file")) as up:
-        assert up.get("/api/v1/health")[0] == 200
+def test_a_server_starts_where_no_note_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    with announced(tmp_path / "data"):
+        assert list_running() == []
+    assert (tmp_path / "file").read_text() == "no folder"

@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from curation.engines.review.near_duplicates import NearDuplicateEngine
@@ -17,7 +18,9 @@ from memory.models import Project
 QUESTIONS = tomllib.loads((Path(__file__).parent / "demo_questions.toml").read_text())["question"]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
+@pytest.mark.skipif(hypothesis.settings().max_examples < 100, reason="embeds the demo: `make nightly` does")
 @pytest.mark.django_db(transaction=True)
 def test_what_the_built_in_model_makes_of_it(actor: Actor, settings: Any) -> None:
     settings.DAY1 = {**settings.DAY1, "embedder": "minilm"}

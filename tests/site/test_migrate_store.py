@@ -1,5 +1,6 @@
 """``migrate-store`` to another file: complete, resumable, verified."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -13,10 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 
+from day1site.running_servers import LOCK_NAME
 from memory.engines.store.release import FIRST
+from tests.command_line import Day1
+from tests.databases import only_on_sqlite
 from tests.up_process import migrated_store, provisioned
 
+pytestmark = only_on_sqlite
 ROOT = Path(__file__).parent.parent.parent
 PASSING = {"memory_nodelease", "memory_queuemessage", "django_migrations", "sqlite_sequence"}
 
@@ -78,7 +84,7 @@ def move(folder: Path, *words: str) -> tuple[int, Any, str]:
     return ran.returncode, json.loads(ran.stdout) if ran.stdout else None, ran.stderr
 
 
-def url(path: Path) -> str:
+def url(path: Path | str) -> str:
     return f"sqlite:///{path}"
 
 
@@ -176,27 +182,40 @@ def test_what_was_written_to_the_target_later_is_never_overwritten(filled: Path,
 
 
 @pytest.mark.slow
+def test_a_target_that_no_setting_could_name_is_refused(filled: Path) -> None:
+    found, _, trouble = move(filled, "--to", "mysql://x/y")
+    assert (found, trouble.startswith("day1: error: DATABASE_URL names the scheme 'mysql'")) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("words", "status", "code"),
     [
-        (["--to", "sqlite:///{folder}/day1.sqlite3"], 2, "day1: error: --from and --to name the same store."),
-        (["--to", "mysql://x/y"], 2, "day1: error: DATABASE_URL names the scheme 'mysql'"),
-        (["--to", "sqlite:///{folder}/n.sqlite3", "--from", "sqlite:///{folder}/gone"], 1, "no_store: "),
-        (["--to", "sqlite:///{folder}/no/n.sqlite3"], 2, "day1: error: DATABASE_URL names a file in "),
-        ([], 2, ""),
+        (["--from", "{store}"], 2, "day1: error: --from and --to name the same store."),
+        (["--from", "mysql://x/y"], 2, "day1: error: DATABASE_URL names the scheme 'mysql'"),
+        (["--from", "sqlite:///{folder}/gone"], 1, "no_store: "),
+        (["--from", "sqlite:///{folder}/no/n"], 2, "day1: error: DATABASE_URL names a file in "),
     ],
 )
-def test_what_is_refused(filled: Path, words: list[str], status: int, code: str) -> None:
-    found, _, trouble = move(filled, *(word.format(folder=filled) for word in words))
+@pytest.mark.usefixtures("own_address")
+def test_what_is_refused(day1: Day1, tmp_path: Path, words: list[str], status: int, code: str) -> None:
+    store = url(connection.settings_dict["NAME"])
+    found, _, trouble = day1(
+        "migrate-store", "--to", store, *(word.format(folder=tmp_path, store=store) for word in words)
+    )
     assert (found, trouble.startswith(code)) == (status, True), trouble
-    assert not (filled / "gone").exists()
+    assert list(tmp_path.iterdir()) == []
+    assert day1("migrate-store")[0] == 2
 
 
-@pytest.mark.slow
-def test_a_store_that_is_served_is_not_carried(filled: Path, tmp_path: Path) -> None:
-    import fcntl
+@pytest.fixture
+def own_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put the environment back, in which the command names its target."""
+    monkeypatch.setenv("DATABASE_URL", "")
 
-    with open(filled / "up.lock", "a+") as file:
+
+@pytest.mark.usefixtures("own_address")
+def test_a_store_that_is_served_is_not_carried(day1: Day1, settings: Any, tmp_path: Path) -> None:
+    with (Path(settings.DATA_DIR) / LOCK_NAME).open("a+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        status, _, trouble = move(filled, "--to", url(tmp_path / "n.sqlite3"))
+        status, _, trouble = day1("migrate-store", "--to", url(tmp_path / "n.sqlite3"))
     assert (status, "Stop it first" in trouble) == (1, True)

@@ -42,7 +42,7 @@ POSTED = {
     *("admin:save-view", "admin:change-view", "score-conversation", "admin:score-conversation"),
     *("compact", "admin:compact", "session-told", "admin:session-told", "sample", "admin:sample"),
 }
-IN_THE_PAST = ("search", "facts", "admin:facts")
+IN_THE_PAST = ("search", "facts")
 
 
 class Scene:
@@ -167,8 +167,11 @@ class Scene:
     # ---- addresses -------------------------------------------------------------------------------
 
     def addresses(self) -> Iterator[tuple[str, str]]:
-        """Yield each page's name and URL."""
+        """Yield each page's name and URL; of those that stand in both frames, the one of the web."""
+        web = {f"admin:{route.name}" for route in routes()}
         for page in pages(self.values()):
+            if page.route.name in web:
+                continue
             url = (
                 f"{page.url}{'&' if '?' in page.url else '?'}limit=100" if page.route.of_project else page.url
             )

@@ -26,9 +26,8 @@ __all__ = ["person"]  # a fixture
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FACTS, BRANCHES = FactEngine(), BranchManager()
-NOWHERE = {
-    "branch=task/gone": 404,
-    "branch=..%2Fx": 404,
+NO_BRANCHES = ("branch=task/gone", "branch=..%2Fx")
+NO_POINTS = {
     f"at={UNKNOWN}": 404,
     "at=nonsense": 400,
     "at=999999999": 400,
@@ -67,19 +66,20 @@ def of_project() -> list[Route]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", NOWHERE)
-def test_a_place_that_is_not_there(person: Client, project: Project, actor: Actor, place: str) -> None:
-    """Check that each page explains it, and links to itself on main."""
+def test_a_place_that_is_not_there(person: Client, project: Project, actor: Actor) -> None:
+    """Check that each page explains a branch and a point that are not there, and links to itself on main."""
     scene = Scene(project, actor)
     scene.grow(1)
     values = scene.values()
-    for route in of_project():
-        if "branch_name" in route.words and place.startswith("branch="):
-            continue  # it has its branch in the path
+    for number, route in enumerate(of_project()):
+        point = list(NO_POINTS)[number % len(NO_POINTS)]
+        # One with a branch in its path takes no other.
+        branches = () if "branch_name" in route.words else (NO_BRANCHES[number % len(NO_BRANCHES)],)
         query = QUERIES.get(route.name.removeprefix("admin:"), ("",))[0].format(**values.as_dict)
         path = values.path(route, CHILD) + (f"?{query}" if query else "")
-        html = helps(person.get(f"{path}{'&' if query else '?'}{place}"), NOWHERE[place])
-        assert f'href="{path}"' in html
+        for place, status in ((point, NO_POINTS[point]), *((branch, 404) for branch in branches)):
+            html = helps(person.get(f"{path}{'&' if query else '?'}{place}"), status)
+            assert f'href="{path}"' in html
 
 
 def test_an_id_that_is_not_there(person: Client, project: Project, actor: Actor) -> None:

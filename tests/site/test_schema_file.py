@@ -2,26 +2,26 @@
 
 import json
 import sqlite3
-import subprocess
-import sys
+from collections.abc import Callable, Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.contenttypes.management import create_contenttypes
+from django.core.management import call_command
+from django.db.models.signals import post_migrate
 
+from day1site.management import schema
 from day1site.management.schema import FILE
+from day1site.settings.paths import database
+from memory.db.temporary_database import temporary_alias
 from memory.engines.store.release import fold_replaced
 from tests.databases import only_on_sqlite
-from tests.up_process import ROOT, environment, migrated_store
+from tests.up_process import migrated_store
 
 pytestmark = [pytest.mark.slow, only_on_sqlite]
 AT_ONCE = "All tables of an empty store were made at once."
-
-
-def migrate(folder: Path, *words: str) -> str:
-    command = [sys.executable, "manage.py", "migrate", *words]
-    env = environment(DAY1_DATA_DIR=str(folder))
-    return subprocess.run(command, cwd=ROOT, env=env, check=True, capture_output=True, text=True).stdout
 
 
 def read_store(path: Path) -> dict[str, Any]:
@@ -39,8 +39,27 @@ def read_store(path: Path) -> dict[str, Any]:
     return found
 
 
-def test_the_tables_are_those_of_the_migrations(tmp_path: Path) -> None:
-    assert AT_ONCE not in migrate(tmp_path, "--one-by-one")
+Migrate = Callable[..., str]
+
+
+@pytest.fixture
+def migrate_here(tmp_path: Path, django_db_blocker: Any) -> Iterator[Callable[..., str]]:
+    """Return a function that migrates a store of its own, in this process."""
+
+    def run(*words: str) -> str:
+        out = StringIO()
+        with temporary_alias(database(f"sqlite:///{tmp_path / 'day1.sqlite3'}", tmp_path)) as alias:
+            call_command("migrate", *words, database=alias, stdout=out)
+        return out.getvalue()
+
+    with django_db_blocker.unblock():
+        yield run
+
+
+def test_the_tables_are_those_of_the_migrations(migrate_here: Migrate, tmp_path: Path) -> None:
+    post_migrate.connect(create_contenttypes)  # which other tests do without
+    assert AT_ONCE not in migrate_here("--one-by-one")
+    post_migrate.disconnect(create_contenttypes)
     made = read_store(migrated_store())
     assert made == read_store(tmp_path / "day1.sqlite3")
     statements = json.loads(FILE.read_text())["statements"]
@@ -53,16 +72,16 @@ def test_the_file_has_every_migration() -> None:
     assert made == [tuple(row) for row in json.loads(FILE.read_text())["migrations"]]
 
 
-def test_an_empty_store_is_made_at_once_and_no_other(tmp_path: Path) -> None:
-    assert AT_ONCE in migrate(tmp_path)
-    assert AT_ONCE not in migrate(tmp_path)
-    migrate(tmp_path, "sessions", "zero")
-    assert AT_ONCE not in migrate(tmp_path)
+def test_an_empty_store_is_made_at_once_and_no_other(migrate_here: Migrate, tmp_path: Path) -> None:
+    assert AT_ONCE in migrate_here()
+    assert AT_ONCE not in migrate_here()
+    migrate_here("sessions", "zero")
+    assert AT_ONCE not in migrate_here()
     assert read_store(tmp_path / "day1.sqlite3")["migrations"] == read_store(migrated_store())["migrations"]
 
 
-def test_one_app_alone_is_migrated_by_its_migrations(tmp_path: Path) -> None:
-    assert AT_ONCE not in migrate(tmp_path, "auth")
+def test_one_app_alone_is_migrated_by_its_migrations(migrate_here: Migrate, tmp_path: Path) -> None:
+    assert AT_ONCE not in migrate_here("auth")
     tables = dict(read_tables(tmp_path / "day1.sqlite3"))
     assert "auth_user" in tables
     assert "memory_fact" not in tables
@@ -75,25 +94,16 @@ def read_tables(path: Path) -> list[tuple[str, str]]:
     return found
 
 
-def test_a_file_of_before_is_completed_by_the_newer_migrations(tmp_path: Path) -> None:
+def test_a_file_of_before_is_completed_by_the_newer_migrations(
+    migrate_here: Migrate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Those of analytics stand for migrations that the file does not know yet."""
-    code = (
-        "import django, json, pathlib; django.setup();"
-        "from day1site.management import schema;"
-        "from django.core.management import execute_from_command_line;"
-        "whole = json.loads(schema.FILE.read_text());"
-        "whole['migrations'] = [row for row in whole['migrations'] if row[0] != 'analytics'];"
-        "whole['statements'] = [sql for sql in whole['statements'] if 'analytics_' not in sql];"
-        f"schema.FILE = pathlib.Path({str(tmp_path / 'schema.json')!r});"
-        "schema.FILE.write_text(json.dumps(whole));"
-        "execute_from_command_line(['manage.py', 'migrate'])"
-    )
-    data = tmp_path / "data"
-    data.mkdir()
-    env = environment(DAY1_DATA_DIR=str(data), DJANGO_SETTINGS_MODULE="day1site.settings.dev")
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=env, check=True, capture_output=True, text=True
-    )
-    assert AT_ONCE in done.stdout
-    assert "Applying analytics.0001_squashed... OK" in done.stdout
-    assert dict(read_tables(data / "day1.sqlite3")) == dict(read_tables(migrated_store()))
+    whole = json.loads(FILE.read_text())
+    whole["migrations"] = [row for row in whole["migrations"] if row[0] != "analytics"]
+    whole["statements"] = [sql for sql in whole["statements"] if "analytics_" not in sql]
+    monkeypatch.setattr(schema, "FILE", tmp_path / "schema.json")
+    schema.FILE.write_text(json.dumps(whole))
+    told = migrate_here()
+    assert AT_ONCE in told
+    assert "Applying analytics.0001_squashed... OK" in told
+    assert dict(read_tables(tmp_path / "day1.sqlite3")) == dict(read_tables(migrated_store()))

@@ -76,6 +76,7 @@ def refusal(*options: str, **env: str) -> str:
 
 @pytest.mark.slow
 def test_from_nothing_to_a_server_that_stops_cleanly_and_comes_back(up) -> None:
+    """It comes back after a kill too, with everything there and nothing to repair."""
     server = up().ready()
     first, said = server.first, server.output()
     check_first_start(server, said)
@@ -96,8 +97,15 @@ def test_from_nothing_to_a_server_that_stops_cleanly_and_comes_back(up) -> None:
     assert first["key"] not in again.output()
     assert first["password"] not in again.output()
     assert {**again.first, "url": ""} == {**first, "url": ""}
-    assert again.get("/api/v1/health")[0] == 200
-    assert again.stop(signal.SIGTERM) == 0
+    assert again.stop(signal.SIGKILL) == -signal.SIGKILL
+    third = up("--no-worker").ready()
+    assert third.first["key"] == first["key"]
+    assert third.get("/api/v1/health")[0] == 200
+    assert third.stop(signal.SIGTERM) == 0
+    counts = [databases.rows(server.folder, f"SELECT count(*) FROM {table}") for table in TABLES]
+    assert counts == [[(1,)]] * 4
+    if databases.ON_SQLITE:
+        assert databases.rows(server.folder, "PRAGMA integrity_check") == [("ok",)]
 
 
 def check_first_start(server: Up, said: str) -> None:
@@ -113,22 +121,6 @@ def check_first_start(server: Up, said: str) -> None:
     status, body = server.get("/api/v1/health")
     assert (status, json.loads(body)["status"]) == (200, "ok")
     assert server.get("/")[0] == 200
-
-
-@pytest.mark.slow
-def test_after_a_kill_everything_is_there_and_nothing_needs_repair(up, folder: Path) -> None:
-    prepared(folder)
-    server = up("--no-worker").ready()
-    first = server.first
-    assert server.stop(signal.SIGKILL) == -signal.SIGKILL
-    again = up("--no-worker").ready()
-    assert again.first["key"] == first["key"]
-    assert again.get("/api/v1/health")[0] == 200
-    again.process.kill()
-    counts = [databases.rows(server.folder, f"SELECT count(*) FROM {table}") for table in TABLES]
-    assert counts == [[(1,)]] * 4
-    if databases.ON_SQLITE:
-        assert databases.rows(server.folder, "PRAGMA integrity_check") == [("ok",)]
 
 
 TABLES = ("memory_project", "memory_branch", "memory_apikey", "auth_user")

@@ -77,11 +77,6 @@ def test_an_empty_list_says_what_would_be_there(viewer, main, name):
     assert f'href="{HOME}{section}" aria-current="page"' in html
 
 
-@pytest.mark.parametrize("name", LISTS)
-def test_who_does_not_belong_to_the_project_sees_nothing(person, main, name):
-    page(person(is_staff=True), HOME + name, 404)
-
-
 class TestObservations:
     def test_listed_filtered_and_searched(self, viewer, actor):
         observe(actor, "Retries hide the cause.", session_id="s1", agent_id="bee")

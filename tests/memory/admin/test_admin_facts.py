@@ -236,14 +236,6 @@ class TestRefused:
         assert answer.status_code == 403
         assert "Only curators and maintainers may do this." in answer.content.decode()
 
-    @pytest.mark.parametrize("path", ["facts", "review", "branches", "keys", "members", "audit", "sessions"])
-    def test_another_projects_pages_are_not_there(self, person, write, other_project, path):
-        write("secret text")
-        stranger = person(is_staff=True)
-        html = page(stranger, HOME + path, 404)
-        assert "secret text" not in html
-        assert "Test" not in html
-
     def test_a_foreign_fact_is_not_there(self, curator, other_project):
         fact = FactEngine().write_fact(fact_text="foreign", actor=local_actor(other_project.pk)).fact
         assert "foreign" not in page(curator, f"{LIST}/{fact.uid}", 404)

@@ -8,68 +8,10 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from curation.models import ReviewItem
-from memory.actors import SCOPES
 from memory.models import QueueMessage
 from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def acts(fact: str, key: str) -> list[tuple[str, str, str, dict | None]]:
-    """Return (minimum scope, method, path, body) of every route."""
-    path = f"/facts/{fact}"
-    return [
-        ("read", "GET", "/facts", None),
-        ("read", "GET", path, None),
-        ("read", "GET", f"{path}/history", None),
-        ("read", "GET", f"{path}/verification", None),
-        ("read", "GET", f"{path}/explain?q=a", None),
-        ("read", "GET", f"{path}/links", None),
-        ("read", "GET", "/facts/search?q=a", None),
-        ("read", "POST", "/facts/search", {"query": "a"}),
-        ("read", "POST", "/facts/search", {"query": "a", "branches": ["main"]}),
-        ("read", "GET", "/branches", None),
-        ("read", "GET", "/branches/main", None),
-        ("read", "GET", "/branches/main/log", None),
-        ("read", "GET", "/health", None),
-        ("propose", "POST", "/facts", {"fact_text": "p", "propose": True}),
-        ("propose", "POST", "/facts/bulk", {"facts": [{"fact_text": "q"}], "propose": True}),
-        ("write", "POST", "/facts", {"fact_text": "w"}),
-        ("write", "POST", "/facts/bulk", {"facts": [{"fact_text": "x"}]}),
-        ("write", "PATCH", path, {"pinned": True}),
-        ("write", "POST", f"{path}/supersede", {"new_fact_text": "y"}),
-        ("write", "POST", f"{path}/links", {"to_id": UNKNOWN, "link_type": "BRIDGE"}),
-        ("write", "DELETE", f"{path}/links/{UNKNOWN}", None),
-        ("write", "POST", "/branches", {"name": "task/new"}),
-        ("write", "DELETE", "/branches/task/new", None),
-        ("curate", "POST", "/branches/task/new/restore", {}),
-        ("curate", "POST", f"{path}/verify", {"verdict": "verified"}),
-        ("curate", "POST", f"{path}/archive", {}),
-        ("curate", "POST", f"{path}/restore", {}),
-        ("curate", "GET", "/review-items", None),
-        ("admin", "GET", "/keys", None),
-        ("admin", "POST", "/keys", {"label": "k", "scopes": ["read"]}),
-        ("admin", "POST", f"/keys/{key}/revoke", {}),
-        ("admin", "POST", f"/keys/{key}/rotate", {}),
-        ("write", "DELETE", path, None),
-    ]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("held", SCOPES)
-def test_every_route_wants_its_scope(api: Api, project, held: str) -> None:
-    fact = api.fact("a")["id"]
-    key = api.post("/keys", {"label": "victim", "scopes": ["read"]}).json()["id"]
-    api.post("/branches", {"name": "task/new"}) if held == "curate" else None
-    client = api_for(project, scopes=[held])
-    for scope, method, path, body in acts(fact, key):
-        if SCOPES.index(held) >= SCOPES.index(scope):
-            answer = client(method, path, body)
-            assert answer.status_code not in (401, 403), (method, path, answer.content)
-        else:
-            with nothing_left():
-                problem = refused(client(method, path, body), 403, "scope_missing")
-            assert problem["data"] == {"scope": scope}
 
 
 def test_archiving_by_correcting_wants_the_same_scope(api: Api, project) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from memory.operations.inputs import ARGUMENTS
-from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
+from tests.memory.api.client import UNKNOWN, Api, nothing_left, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -46,14 +46,6 @@ class TestObservations:
     def test_refusals_leave_nothing(self, api: Api, body, status, code, field) -> None:
         with nothing_left():
             refused(api.post("/observations", body), status, code, field)
-
-    def test_scopes_and_projects(self, api: Api, stranger: Api, project) -> None:
-        row = api.post("/observations", {"summary": "secret"}).json()
-        refused(stranger.get(f"/observations/{row['id']}"), 404, "not_found")
-        assert stranger.get("/observations").json()["results"] == []
-        reader = api_for(project, scopes=["read"])
-        with nothing_left():
-            refused(reader.post("/observations", {"summary": "s"}), 403, "scope_missing")
 
 
 class TestRelations:
@@ -107,13 +99,6 @@ class TestRelations:
             edge.pop(name)
             refused(api.post("/relations", edge), 400, "invalid", name)
 
-    def test_a_foreign_project_sees_nothing(self, api: Api, stranger: Api) -> None:
-        edge = {"source_entity": "a", "relation_type": "r", "target_entity": "b"}
-        uid = api.post("/relations", edge).json()["id"]
-        refused(stranger.get(f"/relations/{uid}"), 404, "not_found")
-        refused(stranger.post(f"/relations/{uid}/close"), 404, "not_found")
-        assert stranger.get("/relations/graph?entity=a").json()["edges"] == []
-
 
 class TestSessions:
     def test_begun_seen_and_ended(self, api: Api) -> None:
@@ -152,14 +137,6 @@ class TestSessions:
     def test_refusals_leave_nothing(self, api: Api, path, body, status, code, field) -> None:
         with nothing_left():
             refused(api.post(path, body), status, code, field)
-
-    @pytest.mark.slow
-    def test_a_foreign_project_sees_nothing(self, api: Api, stranger: Api) -> None:
-        api.post("/sessions", {"session_id": "s"})
-        for path in ("/sessions/s", "/sessions/s/context"):
-            refused(stranger.get(path), 404, "not_found")
-        refused(stranger.post("/sessions/s/end"), 404, "not_found")
-        assert stranger.get("/sessions").json()["results"] == []
 
 
 ROWS = {

@@ -3,7 +3,7 @@
 import pytest
 
 from curation.models import ReviewItem
-from tests.memory.api.client import UNKNOWN, api_for, nothing_left, refused
+from tests.memory.api.client import UNKNOWN, nothing_left, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -119,23 +119,3 @@ def test_a_stale_answer_is_told_what_changed(api, facts, item):
         body = {"decision": "same", "keep": facts[1]["id"]}
         problem = refused(api.post(f"/review-items/{item.pk}/resolve", body), 412, "stale_version")
     assert problem["data"] == {"current": 2, "expected": 1, "changed": ["confidence"]}
-
-
-def test_nothing_of_another_project(api, facts, item, stranger, project):
-    commit = api.get("/branches/main/log").json()["results"][0]["id"]
-    reader = api_for(project, scopes=["read"])
-    with nothing_left():
-        for path in (f"/review-items/{item.pk}", f"/commits/{commit}"):
-            refused(stranger.get(path), 404, "not_found")
-        refused(stranger.post(f"/review-items/{item.pk}/resolve", {"decision": "dismiss"}), 404, "not_found")
-        refused(stranger.post(f"/commits/{commit}/revert"), 404, "not_found")
-        refused(
-            reader.post(f"/review-items/{item.pk}/resolve", {"decision": "dismiss"}), 403, "scope_missing"
-        )
-        refused(reader.post(f"/commits/{commit}/revert"), 403, "scope_missing")
-        body = {"action": "verify", "fact_ids": ids(facts)}
-        refused(reader.post("/facts/actions", body), 403, "scope_missing")
-    assert [row["outcome"] for row in stranger.post("/facts/actions", body).json()["results"]] == [
-        "refused",
-        "refused",
-    ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.memory.api.client import api_for, nothing_left, refused
+from tests.memory.api.client import nothing_left, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 RULES = {
@@ -56,20 +56,3 @@ def test_bad_rules_patterns_and_names_are_refused_and_leave_nothing(api):
         refused(api.delete("/policies/none"), 404, "not_found")
         refused(api.get("/branches/none/policy"), 404, "not_found")
         refused(api.post("/branches", {"name": "task/policy"}), 400, "invalid", field="name")
-
-
-def test_only_an_admin_key_changes_a_policy(api, project):
-    api.patch("/policies/main", RULES)
-    for scope in ("read", "write", "merge"):
-        key = api_for(project, scopes=[scope])
-        with nothing_left():
-            refused(key.patch("/policies/main", {"direct_writes": "allow"}), 403, "scope_missing")
-            refused(key.delete("/policies/main"), 403, "scope_missing")
-        assert key.get("/branches/main/policy").json()["direct_writes"] == "refuse"
-
-
-def test_another_project_sees_none_of_it(api, stranger):
-    api.patch("/policies/main", RULES)
-    assert stranger.get("/policies").json()["results"] == []
-    assert stranger.get("/branches/main/policy").json()["pattern"] == ""
-    refused(stranger.get("/policies/main"), 404, "not_found")

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from memory.models import AgentTask, Project, TaskAgent
-from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
+from memory.models import AgentTask, TaskAgent
+from tests.memory.api.client import UNKNOWN, Api, nothing_left, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TASK = {"name": "Fix the login", "objectives": ["Find the cause.", "Mend it."], "task_type": "bug_fix"}
@@ -102,27 +102,17 @@ def test_a_request_that_is_sent_twice_is_done_once(api: Api) -> None:
     ("method", "path", "body", "status", "code", "field"),
     [
         ("POST", "", {}, 400, "invalid", "name"),
-        ("POST", "", {"name": "x", "slug": "A"}, 400, "invalid", "slug"),
         ("POST", "", {"name": "x", "colour": 1}, 400, "unknown_field", "colour"),
         ("POST", "", {"name": "x", "state": "active"}, 400, "unknown_field", "state"),
         ("POST", "", {"name": "x", "objectives": [1]}, 400, "invalid", "objectives[0]"),
-        ("POST", "", {"name": "x", "parent": "no"}, 404, "not_found", None),
-        ("POST", "", {"name": "Fix the login"}, 409, "exists", "slug"),
         ("GET", "?state=over", None, 400, "invalid", "state"),
         ("GET", "?colour=red", None, 400, "unknown_field", "colour"),
         ("GET", f"/{UNKNOWN}", None, 404, "not_found", None),
-        ("GET", "/nothing", None, 404, "not_found", None),
         ("GET", "/fix-the-login?x=1", None, 400, "unknown_field", "x"),
-        ("POST", "/nothing/join", {"agent_id": "a"}, 404, "not_found", None),
         ("POST", "/fix-the-login/join", {}, 400, "invalid", "agent_id"),
         ("POST", "/fix-the-login/join", {"agent_id": "x" * 201}, 400, "invalid", "agent_id"),
-        ("PATCH", "/fix-the-login/objectives/3", {"state": "active"}, 404, "not_found", None),
-        ("PATCH", "/fix-the-login/objectives/1", {"state": "done"}, 409, "illegal_transition", None),
-        ("PATCH", "/fix-the-login/objectives/1", {}, 400, "invalid", "state"),
-        ("PATCH", "/fix-the-login/objectives/1", {"text": "x"}, 400, "unknown_field", "text"),
         ("PATCH", "/fix-the-login/objectives/1", {"note": "x" * 1001}, 400, "invalid", "note"),
-        ("POST", "/fix-the-login/agents/eve/complete", None, 404, "not_found", None),
-        ("POST", "/fix-the-login/complete", {"result": "x" * 2001}, 400, "invalid", "result"),
+        ("PATCH", "/fix-the-login/objectives/1", {"text": "x"}, 400, "unknown_field", "text"),
         ("POST", "/fix-the-login/cancel", {"reason": "x"}, 400, "unknown_field", "reason"),
         ("GET", "/fix-the-login/context?max_tokens=1", None, 400, "invalid", "max_tokens"),
     ],
@@ -150,26 +140,3 @@ def test_what_is_over_stays_over(api: Api, task: dict[str, Any]) -> None:
             refused(api.post(f"/tasks/fix-the-login/{path}", body), 409, "illegal_transition")
         step = {"state": "active"}
         refused(api.patch("/tasks/fix-the-login/objectives/1", step), 409, "illegal_transition")
-
-
-def test_who_may(api: Api, stranger: Api, project: Project, task: dict[str, Any]) -> None:
-    reader, other = api_for(project, scopes=["read"]), api_for(project, scopes=["write"])
-    elsewhere = api_for(project, scopes=["write"], branch_patterns=["experiment/*"])
-    keyed = api_for(project, scopes=["write"], branch_patterns=["task/*"], agent_id="ada")
-    with nothing_left():
-        refused(stranger.get(f"/tasks/{task['id']}"), 404, "not_found")
-        assert stranger.get("/tasks").json()["results"] == []
-        refused(stranger.post("/tasks/fix-the-login/join", {"agent_id": "x"}), 404, "not_found")
-        refused(reader.post("/tasks", {"name": "x"}), 403, "scope_missing")
-        refused(reader.post("/tasks/fix-the-login/join", {"agent_id": "x"}), 403, "scope_missing")
-        refused(elsewhere.get("/tasks/fix-the-login"), 403, "branch_forbidden")
-        refused(elsewhere.post("/tasks", {"name": "x"}), 403, "branch_forbidden")
-        refused(other.post("/tasks/fix-the-login/complete"), 403, "scope_missing")
-        refused(other.post("/tasks/fix-the-login/cancel"), 403, "scope_missing")
-        refused(other.patch("/tasks/fix-the-login/objectives/1", {"note": "x"}), 403, "scope_missing")
-        refused(keyed.post("/tasks/fix-the-login/join", {"agent_id": "bob"}), 403, "scope_missing")
-        refused(keyed.post("/tasks/fix-the-login/agents/bob/complete"), 403, "scope_missing")
-    assert reader.get("/tasks/fix-the-login/context").status_code == 200
-    assert keyed.post("/tasks/fix-the-login/join").json()["agent"]["agent_id"] == "ada"
-    assert keyed.post("/tasks/fix-the-login/agents/ada/complete").status_code == 200
-    assert keyed.post("/tasks/fix-the-login/complete").status_code == 200

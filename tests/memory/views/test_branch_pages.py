@@ -72,11 +72,6 @@ def test_a_large_tree_is_folded_and_a_filter_unfolds_it(
     assert viewer.get("/p/test/branches/topology?color=red").status_code == 400
 
 
-def test_a_foreign_tree_is_not_found(stranger: Client) -> None:
-    for page in ("topology", "expired"):
-        assert stranger.get(f"/p/test/branches/{page}").status_code == 404
-
-
 def test_what_is_done_with_is_listed_with_its_reason_and_archived(
     maintainer: Client, viewer: Client, actor: Actor
 ) -> None:

@@ -5,7 +5,7 @@ from django.test import Client
 
 from memory.actors import Actor
 from memory.engines.store.snapshots import SnapshotManager
-from memory.models import Erasure, Fact
+from memory.models import Erasure
 from memory.models.base import ERASED_MARK
 from tests.memory.erasure.helpers import FACTS, SESSION, WORD, tables_with, write_everything
 from tests.memory.views.test_page_frame import text
@@ -57,18 +57,6 @@ def test_copies_are_named_and_dropped_when_ticked(maintainer: Client, actor: Act
     assert (refused.status_code, "Snapshot nightly" in text(refused)) == (409, True)
     assert maintainer.post("/p/test/erase", {**body, "drop_copies": "on"}).status_code == 302
     assert Erasure.objects.get().dropped == ["snapshot nightly"]
-
-
-def test_who_may_not(curator: Client, stranger: Client, actor: Actor, main) -> None:
-    fact = FACTS.write_fact(actor=actor, fact_text="Keep me").fact
-    body = {"scope": "fact", "target": str(fact.uid), "confirm": "test"}
-    assert "/erase?" not in curator.get(f"/p/test/facts/{fact.uid}").content.decode()
-    for client, status in ((curator, 403), (stranger, 404)):
-        for address in ("erasures", f"erase?scope=fact&target={fact.uid}"):
-            assert client.get(f"/p/test/{address}").status_code == status
-        assert client.post("/p/test/erase", body).status_code == status
-    assert stranger.post("/p/other/erase", {**body, "confirm": "other"}).status_code == 404
-    assert Fact._base_manager.get().fact_text == "Keep me"
 
 
 def test_an_unknown_target(maintainer: Client, main) -> None:
