@@ -141,5 +141,5 @@ def test_merge_of_a_request(api: Api) -> None:
     check(
         lambda: ask(api, "POST", f"/merge-requests/{first}/merge"),
         lambda: ask(api, "POST", f"/merge-requests/{second}/merge"),
-        33,
+        21,
     )

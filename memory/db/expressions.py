@@ -145,6 +145,19 @@ class VisibleByColumn(Visible):
         return f"{column} + 0"
 
 
+class StoodAt(Condition):
+    """A condition: a version of a branch stood at a seq, be it a tombstone."""
+
+    def __init__(self, branch: int, seq: int) -> None:
+        super().__init__()
+        self.branch, self.seq = branch, seq
+
+    def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
+        me = self.alias
+        sql = f"({me}.branch_id = %s AND {me}.seq_from <= %s AND {me}.seq_to > %s)"
+        return sql, [self.branch, self.seq, self.seq]
+
+
 MAX_PADDED = 1024  # values of a list
 
 

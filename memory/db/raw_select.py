@@ -14,6 +14,7 @@ from memory.db.fields import JSONTextField, find_plain_type, replace_strange
 
 Row = TypeVar("Row", bound=models.Model)
 VALUES_AT_ONCE = 1000  # of one column in a statement: callers need no batches of their own
+MAX_UNITED_VALUES = 2000  # of a statement made of several
 MAX_NOTED_ROWS = 20  # of a statement
 CUT_MARK = " … [cut]"
 ROW = "t"  # alias of the table in these statements
@@ -202,8 +203,33 @@ def plan_last(model: type[models.Model], columns: Sequence[str], k: int, **equal
 
 
 def fetch_each(statements: Iterable[Statement]) -> list[tuple]:
-    """Return the rows of all statements."""
-    return [row for read, sql, values in statements for row in read.fetch(sql, values)]
+    """Return the rows of all statements: where one reader reads several, as one statement of few values."""
+    batch = list(statements)
+    if (united := unite(batch)) is not None:
+        batch = [united]
+    return [row for read, sql, values in batch for row in read.fetch(sql, values)]
+
+
+def unite(statements: Sequence[Statement]) -> Statement | None:
+    """Return one statement that reads the rows of several; None where there is a reason against it."""
+    readers = {read for read, *_ in statements}
+    params = [value for *_, values in statements for value in values]
+    if len(statements) < 2 or len(readers) > 1 or len(params) > MAX_UNITED_VALUES:
+        return None
+    (read,) = readers
+    if not read.connection.features.keeps_notes:
+        return None
+    notes = read.connection.notes
+    if any((sql, *values) in notes for _, sql, values in statements):
+        return None
+    return read, " UNION ALL ".join(f"SELECT * FROM ({sql})" for _, sql, _ in statements), params
+
+
+def fetch_where(model: type[Row], conditions: Iterable[Condition]) -> list[Row]:
+    """Return the rows that meet the conditions, unordered."""
+    using = model._base_manager.db
+    read = prepare_reading(using, model, name_fields(model))
+    return build_instances(model, using, read.where(*render_conditions(conditions, using)))
 
 
 def all_fields(model: type[models.Model]) -> Sequence[Any]:

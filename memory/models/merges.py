@@ -53,6 +53,8 @@ class MergeRequest(models.Model):
 
     PENDING = (State.OPEN, State.APPROVED)
 
+    known_approvals: "list[MergeApproval]"  # where they were read with it
+
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="merge_requests")
     number = models.PositiveIntegerField(help_text="Counted in the project, from 1.")

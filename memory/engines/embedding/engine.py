@@ -42,7 +42,7 @@ from memory.engines.embedding.worker import (
     due_vectors,
     pending_vectors,
 )
-from memory.engines.support.batches import Progress, batched, filter_in, ignore_progress
+from memory.engines.support.batches import Progress, batched, ignore_progress
 from memory.engines.versions.pinned_versions import fork_points, in_use, text_models
 from memory.exceptions import ProviderUnavailable
 from memory.models import Branch, BranchedModel, Fact, NearCheck, Vector, VectorClock
@@ -117,7 +117,8 @@ def load_states(slots: Iterable[str]) -> dict[str, str]:
 
 
 def reset_failed(slots: Sequence[str], now: datetime) -> None:
-    for batch in batched(slots, BATCH_SIZE):
+    failed_slots = [slot for slot, state in load_states(slots).items() if state == State.FAILED]
+    for batch in batched(failed_slots, BATCH_SIZE):
         failed = Vector.objects.filter(slot__in=batch, state=State.FAILED)
         failed.update(state=State.PENDING, attempts=0, error="", next_try=now)
 
@@ -351,9 +352,6 @@ def load_vectors(
 ) -> tuple[dict[str, np.ndarray], list[str]]:
     """Return the ready vectors, and the hashes never queued for the model."""
     slots = [vector_slot(project_id, model, value) for value in hashes]
-    parts = filter_in(Vector.objects.all(), "slot", slots)
-    found: dict[str, Any] = {
-        value: data for part in parts for value, data in part.values_list("content_hash", "data")
-    }
+    found: dict[str, Any] = dict(select_equal(Vector, ("content_hash", "data"), slot=slots))
     ready = {value: data for value, data in found.items() if data is not None}
     return ready, [value for value in hashes if value not in found]

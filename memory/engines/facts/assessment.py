@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from memory.db.expressions import ActiveOnLineage, HasVerdict
 from memory.db.querysets import Lineage, VersionedQuerySet
-from memory.db.raw_select import Statement, plan_by_key, plan_equal, select_equal
+from memory.db.raw_select import Statement, fetch_each, plan_by_key, plan_equal, select_equal
 from memory.db.united import read_together
 from memory.engines.embedding.engine import get_embedding_states, plan_embedding_states
 from memory.engines.facts.derived_trust import (
@@ -166,8 +166,7 @@ def count_confirmations(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, in
 
 def list_sources(uids: Iterable[UUID], lineage: Lineage) -> set[tuple[UUID, str]]:
     """Return (fact id, source) pairs of the given facts' confirmations."""
-    statements = plan_sources(uids, lineage)
-    return {(uid, source) for read, sql, values in statements for uid, source in read.fetch(sql, values)}
+    return {(uid, source) for uid, source in fetch_each(plan_sources(uids, lineage))}
 
 
 def plan_sources(uids: Iterable[UUID], lineage: Lineage) -> list[Statement]:

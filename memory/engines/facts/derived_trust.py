@@ -16,7 +16,7 @@ from django.db.models import Exists, OuterRef
 
 from memory.db.expressions import ColumnIn
 from memory.db.querysets import Lineage
-from memory.db.raw_select import Statement, select_equal
+from memory.db.raw_select import Statement, fetch_each, select_equal
 from memory.models import Fact, FactAssessment, FactLink
 
 MAX_DEPTH = 6  # sources of sources
@@ -117,9 +117,8 @@ def plan_given_verdicts(uids: Iterable[UUID], lineage: Lineage) -> list[Statemen
 def load_given_verdicts(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, Verdict]:
     """Return the verdicts on the given facts as they were given, by fact id."""
     found = dict[UUID, Verdict]()
-    for read, sql, params in plan_given_verdicts(uids, lineage):
-        for one in (Verdict(*values) for values in read.fetch(sql, params)):
-            found[one.uid] = one._replace(status=FactAssessment.read_status(one.status, one.method))
+    for one in (Verdict(*values) for values in fetch_each(plan_given_verdicts(uids, lineage))):
+        found[one.uid] = one._replace(status=FactAssessment.read_status(one.status, one.method))
     return found
 
 

@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from uuid import UUID
 
+from django.db.models import Prefetch, prefetch_related_objects
 from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
+from memory.db.companions import fetch_all
 from memory.engines.access.makers import Identity, list_makers
 from memory.engines.merging.gates import FAILED, PASSED, GateResult
 from memory.engines.versions.policies import Policy, find_policy
@@ -27,11 +30,25 @@ class Approval:
     outdated: bool
 
 
+def read_approvals(request: MergeRequest) -> list[MergeApproval]:
+    """Return the approvals of a request, the oldest first: as they were read with it, else as they are."""
+    rows = getattr(request, "known_approvals", None)
+    rows = fetch_all(MergeApproval, request=request.pk) if rows is None else rows
+    for row in rows:
+        row.request = request
+    return sorted(rows, key=attrgetter("at"))
+
+
+def load_approvals(requests: list[MergeRequest]) -> None:
+    """Read the approvals of requests with them."""
+    prefetch_related_objects(requests, Prefetch("approvals", to_attr="known_approvals"))
+
+
 def list_approvals(request: MergeRequest, policy: Policy) -> list[Approval]:
     """Return the approvals of a request, the oldest first. Its author's may not count."""
     decided_at = request.decided_at
     found = []
-    for row in request.approvals.all():
+    for row in read_approvals(request):
         outdated = row.source_seq != request.source.head or bool(decided_at and row.at < decided_at)
         own = not policy.author_may_approve and is_of_author(request, (row.actor_kind, row.actor_id))
         counts = not outdated and not own
@@ -66,7 +83,7 @@ def refresh_states(requests: Sequence[MergeRequest]) -> None:
     for request in requests:
         if request.pending:
             # Nothing more is read for one that nobody approved since the newest commit.
-            live = any(row.source_seq == request.source.head for row in request.approvals.all())
+            live = any(row.source_seq == request.source.head for row in read_approvals(request))
             enough = live and has_enough(request, find(request.target.name, request.project_id))
             request.state = MergeRequest.State.APPROVED if enough else MergeRequest.State.OPEN
             request.approved_seq = request.source.head if enough else None
@@ -79,7 +96,8 @@ def filter_state(rows: MergeRequestQuerySet, state: str) -> MergeRequestQuerySet
 
 def list_approved(rows: MergeRequestQuerySet) -> list[UUID]:
     """Return the ids of the pending requests whose approvals suffice now."""
-    live = list(rows.with_live_approvals().prefetch_related("approvals"))
+    live = list(rows.with_live_approvals())
+    load_approvals(live)
     refresh_states(live)
     return [row.pk for row in live if row.state == MergeRequest.State.APPROVED]
 

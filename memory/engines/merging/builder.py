@@ -11,6 +11,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from memory.db.raw_select import select_by_key
+from memory.db.united import read_together
 from memory.engines.facts.assessment import list_sources, searchable_rows
 from memory.engines.facts.rules import clean_update, compute_essence
 from memory.engines.merging import matching, strategies
@@ -26,7 +27,7 @@ from memory.engines.merging.owners import (
     reject_orphans,
     settle_parts,
 )
-from memory.engines.merging.pairs import Compared, compare_items, mark_similar
+from memory.engines.merging.pairs import Compared, compare_items, mark_similar, plan_commits
 from memory.engines.merging.plan import (
     APPLIED,
     CONFLICT,
@@ -43,7 +44,7 @@ from memory.engines.merging.plan import (
     MergePoints,
     PlanItem,
 )
-from memory.engines.versions.erased import erased_uids
+from memory.engines.versions.erased import erased_uids, plan_erased, plan_erasures
 from memory.engines.versions.graph import VersionGraph
 from memory.engines.versions.repositories import find_repositories
 from memory.models import OPEN, BranchedModel, Confirmation, Fact, FactLink
@@ -72,6 +73,8 @@ def build_plan(
 def draft_plan(points: MergePoints, compared: Compared | None = None) -> FullPlan:
     """Return what the source changed and what conflicts, whatever the strategy and the decisions are."""
     plan = FullPlan(points, strategies.AUTO, list_changes(points))
+    of_project = plan_erasures(points.project_id)
+    read_together([*plan_erased(points.project_id, plan.list_uids()), *plan_commits(points), *of_project])
     reject_erased(plan)
     plan.compared = compared = compared or compare_items(points, plan.items)
     keep_extended(plan)

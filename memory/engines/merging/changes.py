@@ -6,7 +6,7 @@ from uuid import UUID
 
 from memory.db.querysets import Lineage
 from memory.db.raw_select import fetch_instances
-from memory.db.united import list_written
+from memory.db.united import list_written, read_together
 from memory.engines.merging import plan
 from memory.engines.merging.agreed import History
 from memory.engines.merging.contents import describe_agreed, merge_versions
@@ -18,18 +18,23 @@ from memory.engines.support.batches import batched
 from memory.engines.versions.commits import MERGE, REVERT
 from memory.engines.versions.graph import Pasts, Point, VersionGraph
 from memory.engines.versions.kinds import models_by_kind
-from memory.engines.versions.lookup import nearest_versions
+from memory.engines.versions.lookup import nearest_versions, plan_nearest
 from memory.models import BranchedModel, Commit
 
 BATCH_SIZE = 500
+MAX_TOGETHER = 100  # memories whose versions are read at once on both sides
 Rows = dict[UUID, Any]
 Pairs = Mapping[UUID, tuple[Any, Any]]  # the target's version and the source's, by memory
 
 
 def list_changes(points: MergePoints) -> list[PlanItem]:
     """Return what the source changed since the common ancestor and the target has not in its past."""
-    touched = list_touched(points).items()
-    return [item for model, uids in touched for item in compare_model(model, uids, points)]
+    touched = list_touched(points)
+    if sum(map(len, touched.values())) <= MAX_TOGETHER:
+        ends = (points.source_lineage[0], points.target_lineage[0])
+        pairs = [(model, uids, end) for model, uids in touched.items() for end in ends]
+        read_together(one for model, uids, end in pairs for one in plan_nearest(end, model, uids))
+    return [item for model, uids in touched.items() for item in compare_model(model, uids, points)]
 
 
 def compare_model(model: type[BranchedModel], touched: Sequence[UUID], points: MergePoints) -> list[PlanItem]:

@@ -5,8 +5,9 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from memory.db.expressions import ActiveOnLineage
-from memory.db.raw_select import select_by_key
+from memory.db.expressions import ActiveOnLineage, ColumnIn
+from memory.db.plain_filters import IsBeyond
+from memory.db.raw_select import fetch_where, select_by_key
 from memory.engines.facts.assessment import list_sources
 from memory.engines.facts.batch import get_source
 from memory.engines.merging.changes import load_nearest
@@ -302,8 +303,12 @@ def load_confirmations(plan: FullPlan) -> list[Confirmation]:
         stood = ActiveOnLineage(plan.points.source_lineage)
         plan.offered = []
         for branch, after, until in plan.points.list_ranges():
-            plan.offered += Confirmation.objects.filter(
-                stood, branch_id=branch, seq__gt=after, seq__lte=until
+            within = [
+                IsBeyond(Confirmation, "seq", after, False),
+                IsBeyond(Confirmation, "seq", until + 1, True),
+            ]
+            plan.offered += fetch_where(
+                Confirmation, [stood, ColumnIn(Confirmation, "branch_id", [branch]), *within]
             )
     return plan.offered
 

@@ -9,12 +9,11 @@ from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
-from django.db.models import Q
 from django.utils import timezone
 
 from memory.db.backend import Ranked, get_backend
 from memory.db.querysets import Lineage
-from memory.db.raw_select import select_by_key
+from memory.db.raw_select import Statement, fetch_each, plan_equal, select_by_key
 from memory.engines.embedding.engine import load_vectors
 from memory.engines.embedding.models import searched_provider
 from memory.engines.embedding.unread import find_by_words, list_unread
@@ -260,10 +259,14 @@ def build_key(points: MergePoints) -> Key:
 
     A restored store may have other commits at the same seqs.
     """
-    source = Q(branch=points.source, seq=points.source_seq)
-    at = source | Q(branch=points.target, seq=points.target_seq)
-    commits = Commit.objects.filter(at).order_by().values_list("branch_id", "pk")
-    return (*points.key, *sorted(commits), count_erasures(points.project_id))
+    return (*points.key, *sorted(fetch_each(plan_commits(points))), count_erasures(points.project_id))
+
+
+def plan_commits(points: MergePoints) -> list[Statement]:
+    """Return the statements that read the commits at both points."""
+    ends = ((points.source.pk, points.source_seq), (points.target.pk, points.target_seq))
+    each = (plan_equal(Commit, ("branch", "id"), branch=[branch], seq=[seq]) for branch, seq in ends)
+    return [one for statements in each for one in statements]
 
 
 def compare_items(points: MergePoints, items: Sequence[PlanItem]) -> Compared:

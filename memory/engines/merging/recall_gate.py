@@ -18,6 +18,7 @@ from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
 from memory.db.querysets import Lineage
+from memory.db.raw_select import fetch_each, plan_last
 from memory.engines.evaluation.asking import Place, ask_questions
 from memory.engines.evaluation.figures import LOST, Result, summarise
 from memory.engines.facts.assessment import Assessment, Verdict, count_confirmations
@@ -147,10 +148,10 @@ def name_questions(ids: Sequence[UUID], plan: FullPlan) -> str:
 
 def measure_recall(plan: FullPlan, options: MergeOptions) -> MergeRecall:
     """Return the ranks of the saved questions on the target, and on what the merge would make of it."""
+    if not fetch_each([plan_last(Question, ("id",), 1, project=plan.points.project_id)]):
+        return MergeRecall()
     rows = Question.objects.filter(project=plan.points.project_id).order_by("-pk")
     count = rows.count()
-    if not count:
-        return MergeRecall()
     questions = list(rows[:MAX_ASKED])[::-1]
     key = build_recall_key(plan, options, questions)
     latest: Key = ("latest", plan.points.source.pk, plan.points.target.pk)

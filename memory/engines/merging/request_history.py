@@ -13,6 +13,7 @@ from memory.db.transactions import retry_methods
 from memory.engines.branches.commit_titles import load_titles
 from memory.engines.branches.reverted_requests import list_turns
 from memory.engines.facts.links import describe_memories
+from memory.engines.merging.approvals import read_approvals
 from memory.engines.merging.plan import MergePoints, PlanItem
 from memory.engines.merging.request_rows import find_request, project_requests
 from memory.engines.merging.shown_requests import request_options
@@ -125,7 +126,7 @@ def _collect_events(request: MergeRequest) -> Iterator[RequestEvent]:
     yield RequestEvent(OPENED, request.created_at, author, request.author_kind, request.description)
     for at, by, kind in request.decisions.values_list("at", "by", "by_kind"):
         yield RequestEvent(DECIDED, at, by, kind, count=1)
-    for row in request.approvals.all():
+    for row in read_approvals(request):
         yield RequestEvent(APPROVED, row.at, row.actor_label, row.actor_kind)
     for one in request.withdrawals.all():
         count = one.count if one.subject == MergeWithdrawal.Subject.DECISION else 0

@@ -8,19 +8,38 @@ from django.db.models import Max, prefetch_related_objects
 from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
+from memory.db.bulk_sql import update_one
+from memory.db.companions import Absence, Companion, fetch_with
+from memory.db.raw_select import fetch_one
 from memory.db.transactions import write_transaction
 from memory.engines.audit.trail import record_entry
-from memory.engines.merging.approvals import refresh_states
+from memory.engines.merging.approvals import load_approvals, read_approvals, refresh_states
 from memory.engines.merging.plan import MergePoints
 from memory.engines.merging.strategies import check_live
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import BranchArchived, Conflict, Exists, IllegalTransition, NotFound
-from memory.models import Branch, Commit, MergeRequest, MergeWithdrawal, Project
+from memory.models import (
+    Branch,
+    Commit,
+    MergeApproval,
+    MergeDecision,
+    MergeRequest,
+    MergeWithdrawal,
+    Project,
+)
 from memory.models.merges import MergeRequestQuerySet
 
 State = MergeRequest.State
 TICK = timedelta(microseconds=1)
 NOTHING_TO_MERGE = _("There is nothing to merge: {target} has all of {source} that is to arrive.")
+
+# What is asked with a request, and noted for it.
+OF_REQUEST = (
+    Companion(Branch, {"id": "{t}.source_id"}, lambda request: {"id": request.source_id}),
+    Companion(Branch, {"id": "{t}.target_id"}, lambda request: {"id": request.target_id}),
+    Absence(MergeApproval, {"request": "{t}.id"}, lambda request: {"request": request.pk}),
+    Absence(MergeDecision, {"request": "{t}.id"}, lambda request: {"request": request.pk}),
+)
 
 
 def project_requests(actor: Actor) -> MergeRequestQuerySet:
@@ -38,16 +57,26 @@ def project_requests(actor: Actor) -> MergeRequestQuerySet:
 
 def find_request(actor: Actor, request_id: UUID | int) -> MergeRequest:
     """Return a request by its id or its number in the project. Raises NotFound."""
-    key: dict[str, Any] = {"number" if isinstance(request_id, int) else "pk": request_id}
-    if (found := project_requests(actor).filter(**key).first()) is None:
+    key: dict[str, Any] = {"number" if isinstance(request_id, int) else "id": request_id}
+    found = fetch_with(MergeRequest, OF_REQUEST, project=actor.project_id, **key)
+    if found is None:
+        raise NotFound()
+    found.source, found.target = load_branch(found.source_id), load_branch(found.target_id)
+    reaches_target = found.target.name == MAIN or actor.may_use(found.target.name)
+    if not (reaches_target and actor.may_use(found.source.name)):
         raise NotFound()
     refresh_states([found])
     return found
 
 
+def load_branch(branch_id: int) -> Branch:
+    return fetch_one(Branch, id=branch_id) or Branch.objects.get(pk=branch_id)
+
+
 def load_requests(requests: list[MergeRequest]) -> None:
     """Set the branches, the approvals and the present states of requests."""
-    prefetch_related_objects(requests, "source", "target", "approvals")
+    prefetch_related_objects(requests, "source", "target")
+    load_approvals(requests)
     refresh_states(requests)
 
 
@@ -56,11 +85,13 @@ def lock_request(request: MergeRequest, *, with_approvals: bool = False) -> Merg
 
     ``with_approvals`` reads them once, for who adds none.
     """
-    found = MergeRequest.objects.select_for_update().get(pk=request.pk)
+    found = fetch_one(MergeRequest, lock=True, id=request.pk)
+    if found is None:
+        raise NotFound()
     check_pending(found)
     found.source, found.target = request.source, request.target
     if with_approvals:
-        prefetch_related_objects([found], "approvals")
+        found.known_approvals = read_approvals(found)
     refresh_states([found])
     return found
 
@@ -186,10 +217,14 @@ def close_request(request: MergeRequest, state: str, actor: Actor, detail: dict[
     request.state, request.slot = state, None
     request.closed_at, request.closed_by = actor.write_time(), actor.label
     request.closed_by_kind = actor.kind
-    request.save()
+    update_one(request, *CLOSED)
     record_request(request, actor, CLOSINGS[state], detail)
 
 
+CLOSED = (
+    *("state", "slot", "reason", "closed_at", "closed_by", "closed_by_kind"),
+    *("merge_commit", "approved_seq", "source_seq", "target_seq"),
+)
 CLOSINGS: dict[str, str] = {State.MERGED: "merge_request.merge", State.REJECTED: "merge_request.reject"}
 
 

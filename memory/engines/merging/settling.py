@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any
 
 from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
-from memory.db.raw_select import select_equal
+from memory.db.companions import fetch_all
 from memory.engines.fields.merges import CHOICE, DECISION, MAX_DECISIONS, TEXT
 from memory.engines.merging.builder import draft_plan, finish_plan
 from memory.engines.merging.changes import is_touched
@@ -64,8 +64,8 @@ def index_conflicts(plan: FullPlan) -> dict[Key, PlanItem]:
 
 def load_decisions(request: MergeRequest) -> tuple[Decision, ...]:
     """Return what was decided about a request's conflicts."""
-    rows = select_equal(MergeDecision, ("id", *DECISION_COLUMNS), request=[request.pk])
-    return tuple(Decision(*values) for _, *values in sorted(rows, key=itemgetter(0)))
+    rows = sorted(fetch_all(MergeDecision, request=request.pk), key=attrgetter("pk"))
+    return tuple(Decision(*(getattr(row, name) for name in DECISION_COLUMNS)) for row in rows)
 
 
 def check_decided(request: MergeRequest, decisions: Sequence[Decision]) -> None:

@@ -9,7 +9,7 @@ from django.utils.module_loading import import_string
 
 from memory.conf import conf
 from memory.db.expressions import NotHiddenConfirmation
-from memory.db.raw_select import select_by_key, select_equal
+from memory.db.raw_select import Statement, fetch_each, plan_equal, select_equal
 from memory.exceptions import Conflict
 from memory.models import Branch, BranchedModel, ErasedMemory, Erasure, Fact, HiddenVersion, Session
 from memory.models.base import ERASED_MARK
@@ -32,14 +32,23 @@ def erased_uids(project_id: UUID, uids: Iterable[UUID], *, sources: bool = False
 
     ``sources`` adds the ids that erased facts had in a file: a memory of that id may still be there.
     """
-    listed = ErasedMemory.objects.filter(project=project_id)
-    listed = listed if sources else listed.exclude(kind=SOURCE)
-    return {uid for (uid,) in select_by_key(listed, ("uid",), "uid", uids)}
+    listed = fetch_each(plan_erased(project_id, uids))
+    return {uid for uid, kind in listed if sources or kind != SOURCE}
+
+
+def plan_erased(project_id: UUID, uids: Iterable[UUID]) -> list[Statement]:
+    """Return the statements of ``erased_uids``, for ``read_together``."""
+    return plan_equal(ErasedMemory, ("uid", "kind"), project=[project_id], uid=sorted(set(uids)))
 
 
 def count_erasures(project_id: UUID) -> int:
     """Return how many erasures there are in this project: it grows before anything is blanked."""
-    return Erasure.objects.filter(project=project_id).count()
+    return len(fetch_each(plan_erasures(project_id)))
+
+
+def plan_erasures(project_id: UUID) -> list[Statement]:
+    """Return the statement of ``count_erasures``, for ``read_together``."""
+    return plan_equal(Erasure, ("id",), project=[project_id])
 
 
 def split_erased(

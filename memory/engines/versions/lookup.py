@@ -6,8 +6,17 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from memory.actors import Actor
+from memory.db.expressions import StoodAt
 from memory.db.querysets import Lineage
-from memory.db.raw_select import fetch_instances, fetch_one, select_equal
+from memory.db.raw_select import (
+    Statement,
+    build_instances,
+    fetch_each,
+    fetch_one,
+    name_fields,
+    plan_by_key,
+    select_equal,
+)
 from memory.engines.support.pagination import point_in_list
 from memory.exceptions import BranchArchived, BranchNotFound, BranchReadOnly, Invalid, NotFound
 from memory.models import Branch, BranchedModel, Commit, Snapshot
@@ -116,11 +125,17 @@ def nearest_versions(lineage: Lineage, model: type[Row], uids: Iterable[UUID]) -
     """Return each memory's version on the nearest branch of a lineage that has one, tombstones included."""
     found: dict[UUID, Row] = {}
     left = list(uids)
-    for branch, limit in lineage:
-        rows = model._base_manager.filter(branch=branch, seq_from__lte=limit, seq_to__gt=limit)
-        found |= {row.uid: row for row in fetch_instances(rows, "uid", left)}
+    for point in lineage:
+        rows = build_instances(model, model._base_manager.db, fetch_each(plan_nearest(point, model, left)))
+        found |= {row.uid: row for row in rows}
         left = [uid for uid in left if uid not in found]
     return found
+
+
+def plan_nearest(point: tuple[int, int], model: type[BranchedModel], uids: Sequence[UUID]) -> list[Statement]:
+    """Return the statements of ``nearest_versions`` for one branch of a lineage."""
+    using, key = model._base_manager.db, ("uid", uids)
+    return plan_by_key(using, model, name_fields(model), key, [StoodAt(*point)]) if uids else []
 
 
 def find_reverted(commit_ids: Sequence[UUID]) -> set[UUID]:
