@@ -235,22 +235,9 @@ def test_what_is_no_document_is_refused(other: Api, body: bytes, status: int, co
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "code", "field"),
     [
-        ("POST", "", {}, 400, "invalid", "name"),
-        ("POST", "", {"name": "a b"}, 400, "invalid", "name"),
-        ("POST", "", {"name": "x", "branch": "no"}, 404, "not_found", None),
         ("POST", "", {"name": "x", "sign": True}, 409, "conflict", "sign"),
-        ("POST", "", {"name": "x", "version": 7}, 400, "unknown_field", "version"),
-        ("POST", "", {"name": "x", "only_verified": "no"}, 400, "invalid", "only_verified"),
-        ("GET", f"/{UNKNOWN}", None, 404, "not_found", None),
-        ("GET", "/nothing", None, 400, "invalid", "id"),
-        ("GET", f"/{UNKNOWN}/export", None, 404, "not_found", None),
-        ("POST", f"/{UNKNOWN}/import", {}, 404, "not_found", None),
-        ("POST", "/ID/import", {"branch": "no"}, 404, "not_found", None),
         ("POST", "/ID/import", {"branch": "Not A Name"}, 400, "invalid", "name"),
-        ("POST", "/ID/import", {"colour": "red"}, 400, "unknown_field", "colour"),
         ("POST", "/ID/import", {"require_trusted": True}, 409, "conflict", "signature"),
-        ("GET", "?origin=moon", None, 400, "invalid", "origin"),
-        ("GET", "?colour=red", None, 400, "unknown_field", "colour"),
     ],
 )
 def test_what_is_refused(

@@ -6,7 +6,7 @@ import pytest
 
 from curation.models import Handoff
 from memory.models import Project
-from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
+from tests.memory.api.client import Api, api_for, nothing_left, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ADA, BOB = "task/login/ada", "task/login/bob"
@@ -75,28 +75,3 @@ def test_a_session_is_named_in_the_body(api: Api, handoff: dict[str, Any]) -> No
     assert (made["session_id"], made["agent_id"], made["source_branch"]) == ("s1", "ada", ADA)
     with nothing_left():
         refused(api.post("/handoffs", {"session_id": "nobody"}), 404, "not_found")
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "body", "status", "code", "field"),
-    [
-        ("POST", "", {"handoff_type": "gift"}, 400, "invalid", "handoff_type"),
-        ("POST", "", {"source_branch": "no"}, 404, "not_found", None),
-        ("POST", "", {"colour": "red"}, 400, "unknown_field", "colour"),
-        ("POST", "", {"state": "accepted"}, 400, "unknown_field", "state"),
-        ("POST", "", {"fact_ids": [UNKNOWN]}, 404, "not_found", "fact_ids"),
-        ("POST", "", {"blockers": [1]}, 400, "invalid", "blockers[0]"),
-        ("POST", "", {"instructions": "x" * 4001}, 400, "invalid", "instructions"),
-        ("GET", "?state=over", None, 400, "invalid", "state"),
-        ("GET", "?colour=red", None, 400, "unknown_field", "colour"),
-        ("GET", f"/{UNKNOWN}", None, 404, "not_found", None),
-        ("GET", "/nothing", None, 400, "invalid", "id"),
-        ("POST", f"/{UNKNOWN}/accept", None, 404, "not_found", None),
-        ("POST", f"/{UNKNOWN}/reject", {"reason": "x"}, 404, "not_found", None),
-    ],
-)
-def test_what_is_refused(
-    api: Api, handoff: Any, method: str, path: str, body: Any, status: int, code: str, field: str | None
-) -> None:
-    with nothing_left():
-        refused(api(method, f"/handoffs{path}", body), status, code, field)

@@ -8,15 +8,7 @@ from tests.browser import intercept_from_start, settle
 from tests.e2e.test_user_flows import PASSWORD, enter, pytestmark, server  # noqa: F401  fixtures
 from tests.up_process import Up
 
-NOWHERE = "facts/01900000-0000-7000-8000-000000000000"
 BACK = "You had to log in again. What you typed is back in the form; nothing was sent yet."
-TASK = """
-from memory.actors import local_actor
-from memory.engines.branches.manager import BranchManager
-from memory.models import Project
-actor = local_actor(Project.objects.get(slug="default").pk)
-BranchManager().{act}(name="task/open", actor=actor)
-"""
 
 
 def home(server: Up) -> str:  # noqa: F811
@@ -25,11 +17,6 @@ def home(server: Up) -> str:  # noqa: F811
 
 def admin(server: Up) -> str:  # noqa: F811
     return f"{server.first['url']}/admin/p/default/"
-
-
-def elsewhere(server: Up, act: str) -> None:  # noqa: F811
-    """Act as another user on the branch task/open."""
-    server.run_python(TASK.format(act=act))
 
 
 def log_in_again(page: Page) -> None:
@@ -113,22 +100,6 @@ def test_the_way_back_after_a_logout_leads_to_the_login(enter: Any, server: Up) 
     page.wait_for_url("**/login?next=**")
 
 
-def test_so_does_one_in_the_admin(enter: Any, server: Up) -> None:  # noqa: F811
-    page = enter("cora")
-    page.goto(f"{admin(server)}facts")
-    page.get_by_role("link", name="The release train leaves on Thursdays.").click()
-    page.locator(".editor > summary").click()
-    page.get_by_label("Category", exact=True).fill("planning")
-    page.context.clear_cookies(name="sessionid")
-    page.get_by_role("button", name="Save").click()
-    log_in_again(page)
-    expect(page.get_by_label("Category", exact=True)).to_have_value("planning")  # and its panel is open
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("link", name="planning")).to_be_visible()
-    page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_role("link", name="general")).to_be_visible()
-
-
 def test_a_form_that_is_out_of_date_since_another_login_loses_nothing(enter: Any, server: Up) -> None:  # noqa: F811
     page = enter("cora")
     page.goto(f"{home(server)}review")
@@ -150,33 +121,6 @@ def test_a_form_that_is_out_of_date_since_another_login_loses_nothing(enter: Any
     expect(page.get_by_text("A new fact takes the place of both.").first).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Undone.", exact=True)).to_be_visible()
-
-
-def test_a_branch_that_is_archived_under_an_open_form(enter: Any, server: Up) -> None:  # noqa: F811
-    elsewhere(server, "create_branch")
-    page = enter("cora", missing=True)
-    page.goto(f"{home(server)}facts?branch=task/open")
-    page.get_by_role("link", name="The release train leaves on Thursdays.").click()
-    page.locator(".editor > summary").click()
-    page.get_by_label("Text", exact=True).fill("On Fridays.")
-    elsewhere(server, "archive_branch")
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("alert")).to_contain_text("task/open is archived and takes no writes")
-    expect(page.get_by_label("Text", exact=True)).to_have_value("On Fridays.")
-    page.goto(f"{admin(server)}facts?branch=task/open")
-    expect(page.locator("main button[name=action]")).to_have_count(0)
-
-
-def test_an_address_of_no_fact_says_what_to_do(enter: Any, server: Up) -> None:  # noqa: F811
-    page = enter("cora", missing=True)
-    page.goto(home(server) + NOWHERE)
-    expect(page.get_by_role("heading", name="This branch does not show that fact")).to_be_visible()
-    expect(page.locator("main").get_by_role("button", name="Search")).to_be_visible()
-    page.goto(admin(server) + NOWHERE)
-    expect(page.get_by_role("heading", name="This branch does not show that fact")).to_be_visible()
-    page.get_by_label("Search the facts").fill("release")
-    page.get_by_role("button", name="Search").click()
-    expect(page.get_by_role("link", name="The release train leaves on Thursdays.")).to_be_visible()
 
 
 def test_the_admin_is_worked_with_the_keyboard(enter: Any, server: Up) -> None:  # noqa: F811

@@ -66,12 +66,22 @@ def test_the_link_that_up_prints_logs_in_once(server: Up, view: View, browser: B
     page.get_by_role("heading", name="Connect an agent").wait_for()
     page.get_by_role("button", name="Play a sample session").wait_for()
     check_clean(view, server.first["url"])
+    check_tab(page)
     other = browser.new_context().new_page()
     other.goto(link)
     expect(other.locator("main")).to_contain_text(
         "This login link was used already: day1 login makes another."
     )
     other.context.close()
+
+
+def check_tab(page: Page) -> None:
+    """Check that the program that is chosen stands in the address."""
+    page.locator("label", has_text="Cursor").click()
+    assert page.url.endswith("/p/default/?client=cursor")
+    page.reload()
+    expect(page.locator("#command-cursor")).to_be_visible()
+    expect(page.locator("#command-claude-code")).to_be_hidden()
 
 
 def run_in_home(home: Path, command: str, stdin: str = "") -> str:
@@ -129,13 +139,15 @@ def test_from_up_to_the_first_event_in_four_actions(server: Up, home: Path, view
     check_clean(view, server.first["url"])
     page.get_by_role("link", name="See its sessions").click()
     expect(page.get_by_text("claude-code").first).to_be_visible()
+    check_printed_command(server, home.with_name("another"))
 
 
-def test_what_up_prints_connects_an_agent(server: Up, home: Path) -> None:
-    """The command stands above everything else that a newcomer reads."""
+def check_printed_command(server: Up, home: Path) -> None:
+    """Check that the command that `up` prints connects too; it stands above everything else."""
     lines = [line.strip() for line in server.output().splitlines()]
     command = next(line for line in lines if " connect claude-code " in line)
     assert lines.index(command) < next(n for n, line in enumerate(lines) if line.startswith("Web"))
+    home.mkdir()
     run_in_home(home, command)
     entry = json.loads((home / ".claude.json").read_text())["mcpServers"]["day1"]
     assert entry["url"] == f"{server.first['url']}/mcp"
@@ -204,13 +216,3 @@ def test_a_hidden_page_asks_for_nothing_and_catches_up(server: Up, view: View) -
     expect(state_of(page)).to_contain_text(WAITING)
     page.evaluate(HIDE, False)
     expect(state_of(page)).to_have_attribute("data-state", "event", timeout=ALMOST_AT_ONCE_MS)
-
-
-def test_the_tab_stands_in_the_address(server: Up, view: View) -> None:
-    page = view.page
-    log_in(page, server)
-    page.locator("label", has_text="Cursor").click()
-    assert page.url.endswith("/p/default/?client=cursor")
-    page.reload()
-    expect(page.locator("#command-cursor")).to_be_visible()
-    expect(page.locator("#command-claude-code")).to_be_hidden()

@@ -14,15 +14,15 @@ from tests.up_process import ROOT, Up, environment, provisioned
 TIMEOUT_SECONDS = 120
 
 
-@pytest.fixture
-def up(tmp_path: Path) -> Iterator[Up]:
-    server = Up(provisioned(tmp_path / "data"), "--no-worker").ready()
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    server = Up(provisioned(tmp_path_factory.mktemp("twice") / "data"), "--no-worker").ready()
     yield server
     server.end()
 
 
-def transcript(folder: Path) -> Path:
-    made = Transcript()
+def transcript(folder: Path, session: str) -> Path:
+    made = Transcript(session)
     for n in range(60):
         made.user(f"u{n}", f"Question {n}?")
         made.answer(f"a{n}", f"answer-{n}", text(f"Answer {n}."), call(f"t{n}", command=f"make {n}"))
@@ -33,7 +33,7 @@ def transcript(folder: Path) -> Path:
 
 @pytest.mark.parametrize("where", ["local", "server"])
 def test_nothing_is_there_twice(up: Up, tmp_path: Path, where: str) -> None:
-    file = transcript(tmp_path / "files")
+    file = transcript(tmp_path / "files", where)
     env = environment(DAY1_DATA_DIR=str(up.folder), HOME=str(tmp_path), XDG_CONFIG_HOME=str(tmp_path / "x"))
     if where == "server":
         env |= {"DAY1_URL": up.first["url"], "DAY1_KEY": up.first["key"]}
@@ -55,7 +55,7 @@ def test_nothing_is_there_twice(up: Up, tmp_path: Path, where: str) -> None:
     assert (told[0]["new"], told[0]["known"]["messages"]) == ({}, told[1]["new"]["messages"])
     assert told[1]["new"]["observations"] == 60
     key = {"Authorization": f"Bearer {up.first['key']}"}
-    talks = json.loads(up.get("/api/v1/conversations", **key)[1])["results"]
+    talks = json.loads(up.get(f"/api/v1/conversations?session_id={where}", **key)[1])["results"]
     assert [talk["message_count"] for talk in talks] == [told[1]["new"]["messages"]]
-    seen = json.loads(up.get("/api/v1/observations?limit=100", **key)[1])
+    seen = json.loads(up.get(f"/api/v1/observations?session_id={where}&limit=100", **key)[1])
     assert (len(seen["results"]), seen["next"]) == (60, None)

@@ -175,18 +175,6 @@ def test_a_curator_judges_corrects_and_takes_it_back(enter: Any, server: Up) -> 
     expect(page.locator(".memory.hero")).to_have_text("The release train leaves on Thursdays.")
 
 
-@pytest.mark.parametrize(
-    "path", ["search?q=train", "facts", "branches", "branches/main", "sessions", "review"]
-)
-def test_a_foreign_project_is_not_visible_anywhere(enter: Any, server: Up, path: str) -> None:
-    page = enter("sam", missing=True)
-    page.goto(f"{server.first['url']}/p/default/{path}")
-    expect(page.get_by_role("heading", name="Not found")).to_be_visible()
-    page.goto(f"{server.first['url']}/p/others/{path}")
-    for word in ("train", "Tokens", "Default", "builder"):
-        expect(page.locator("main").get_by_text(word, exact=True)).to_have_count(0)
-
-
 def test_hostile_text_does_nothing(enter: Any, server: Up) -> None:
     page = enter("vera")
     page.goto(f"{server.first['url']}/p/default/facts")

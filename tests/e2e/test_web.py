@@ -4,8 +4,10 @@ import json
 import re
 import subprocess
 import sys
+from datetime import date
 from typing import Any
 
+import hypothesis
 import pytest
 from playwright.sync_api import expect
 
@@ -15,6 +17,7 @@ from tests.up_process import ROOT, Up, environment
 
 pytestmark = pytest.mark.browser
 
+AXE_SHARE = 3
 PARTS = {"first-event"}  # of a page: no document of their own
 PROJECT = [
     route.name
@@ -50,9 +53,13 @@ def addresses(server: Up) -> dict[str, str]:
     return {re.split("[ ?]", name)[0]: url for name, url in json.loads(told.stdout).items()}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", PROJECT)
 def test_every_page_of_a_project(open_page: Any, server: Up, addresses: dict[str, str], name: str) -> None:
-    check_page(open_page(addresses[name], shared=True), server.first["url"], name)
+    """Look at each; axe, which takes longer than all else, reads every third, others each day."""
+    is_due = (PROJECT.index(name) + date.today().toordinal()) % AXE_SHARE == 0
+    by_axe = is_due or hypothesis.settings().max_examples > 100
+    check_page(open_page(addresses[name], shared=True), server.first["url"], name, by_axe)
 
 
 @pytest.mark.parametrize("path", OUTSIDE)

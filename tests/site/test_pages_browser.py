@@ -105,18 +105,17 @@ def test_the_login_of_the_admin(look: Any, server: Up, width: int, scheme: str) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])
-def test_the_api_can_be_browsed_and_tried(look: Any, server: Up, width: int, scheme: str) -> None:
-    view = look("docs", width, scheme)
+def test_the_api_can_be_browsed_and_tried(look: Any, server: Up) -> None:
+    """Narrow and dark: to render the page twice takes longer than everything else here."""
+    view = look("docs", 390, "dark")
     page = view.page
     page.wait_for_selector(".opblock", timeout=60_000)
-    if scheme == "light":  # the list is the same in the other
-        operations, names = read_through(page)
-        assert len(operations) >= 30
-        assert sorted(names) == sorted(name for name, _, _ in router.registry)
-    dark = page.evaluate("getComputedStyle(document.querySelector('.opblock-tag')).color")
-    assert page.evaluate("document.documentElement.className") == ("dark-mode" if scheme == "dark" else "")
-    assert (dark == "rgb(59, 65, 81)") == (scheme == "light")
+    operations, names = read_through(page)
+    assert len(operations) >= 30
+    assert sorted(names) == sorted(name for name, _, _ in router.registry)
+    colour = page.evaluate("getComputedStyle(document.querySelector('.opblock-tag')).color")
+    assert page.evaluate("document.documentElement.className") == "dark-mode"
+    assert colour != "rgb(59, 65, 81)"  # that of the light scheme
     assert page.get_by_role("link", name="Day1").first.get_attribute("href") == "/"
     live = page.locator(".opblock", has_text="/api/v1/health/live").first
     scroll_to(page, live)

@@ -7,7 +7,7 @@ import time_machine
 from django.utils import timezone
 
 from memory.models import Project
-from tests.memory.api.client import Api, api_for, nothing_left, refused
+from tests.memory.api.client import Api, nothing_left
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -70,17 +70,3 @@ def test_facts_are_pinned_many_at_once(api: Api, aged: dict[str, str]) -> None:
     api.post("/facts/actions", {"action": "unpin", "fact_ids": ids})
     assert api.get("/facts?pinned=true").json()["results"] == []
     api.post(f"/commits/{done['commit']['id']}/revert")
-
-
-def test_refusals(api: Api, aged: dict[str, str], project: Project) -> None:
-    writer = api_for(project, scopes=["write"])
-    with nothing_left():
-        refused(writer.post("/ageing/run"), 403, "scope_missing")
-        refused(api.post("/ageing/run", {"fact_ids": ["x"]}), 400, "invalid", "fact_ids[0]")
-        refused(api.post("/ageing/run", {"fact_ids": aged["old"]}), 400, "invalid", "fact_ids")
-        refused(api.post("/ageing/preview", {"reasons": ["bored"]}), 400, "invalid", "reasons")
-        refused(api.post("/ageing/preview", {"days": 3}), 400, "unknown_field", "days")
-        refused(api.post("/ageing/preview", {"cursor": "x"}), 400, "invalid", "cursor")
-        refused(api.get("/ageing/pressure?branch=none"), 404, "not_found")
-        refused(api.get("/ageing/runs?branch=none"), 404, "not_found")
-        refused(api.get(f"/ageing/runs/{aged['old']}"), 404, "not_found")

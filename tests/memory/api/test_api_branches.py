@@ -82,35 +82,6 @@ def test_archived_branches_are_listed_only_when_asked_for(api: Api) -> None:
     assert again == Branch.objects.get(name="task/a").archived_at.isoformat().replace("+00:00", "Z")
 
 
-@pytest.mark.parametrize(
-    ("body", "status", "code", "field"),
-    [
-        ({}, 400, "invalid", "name"),
-        ({"name": 5}, 400, "invalid", "name"),
-        ({"name": ""}, 400, "invalid", "name"),
-        ({"name": "Task/A"}, 400, "invalid", "name"),
-        ({"name": "a//b"}, 400, "invalid", "name"),
-        ({"name": "../main"}, 400, "invalid", "name"),
-        ({"name": "task/log"}, 400, "invalid", "name"),
-        ({"name": "a" * 201}, 400, "invalid", "name"),
-        ({"name": "a\u0000"}, 400, "invalid", "name"),
-        ({"name": "main\n"}, 400, "invalid", "name"),
-        ({"name": "main"}, 409, "exists", None),
-        ({"name": "x", "parent": "none"}, 404, "not_found", None),
-        ({"name": "x", "at": 99}, 400, "invalid", "at"),
-        ({"name": "x", "at": "01890000-0000-7000-8000-000000000000"}, 404, "not_found", None),
-        ({"name": "x", "purpose": "p" * 501}, 400, "invalid", "purpose"),
-        ({"name": "x", "ttl": 5}, 400, "unknown_field", "ttl"),
-        ({"name": "x", "branch": "main"}, 400, "unknown_field", "branch"),
-    ],
-)
-def test_a_branch_that_cannot_be_made(
-    api: Api, body: dict, status: int, code: str, field: str | None
-) -> None:
-    with nothing_left():
-        refused(api.post("/branches", body), status, code, field)
-
-
 def test_main_stays(api: Api) -> None:
     with nothing_left():
         refused(api.delete("/branches/main"), 409, "conflict")

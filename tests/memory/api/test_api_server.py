@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.browser import open_chromium
 from tests.up_process import ROOT, Up, provisioned
 
 MIB = 1024 * 1024
@@ -111,22 +110,6 @@ def test_health_knows_that_the_worker_runs(server: Up) -> None:
         time.sleep(0.2)
     assert (told["status"], told["worker"]) == ("ok", "running")
     assert ask(server, "GET", "/health", Authorization="")[2] == {"status": "ok"}
-
-
-@pytest.mark.slow
-@pytest.mark.browser
-def test_the_documentation_page_works_under_the_strict_policy(server: Up) -> None:
-    said, asked = [], []
-    with open_chromium() as browser:
-        page = browser.new_page()
-        page.on("console", lambda message: said.append(message.text))
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(f"{server.first['url']}/api/v1/docs")
-        page.wait_for_selector("#operations-facts-facts_create", timeout=30_000)
-        page.click("#operations-facts-facts_create .opblock-summary-control")
-        page.wait_for_selector(".try-out__btn")
-    assert said == []
-    assert {urlsplit(url).netloc for url in asked} == {urlsplit(server.first["url"]).netloc}
 
 
 def test_the_guide_names_no_path_of_a_machine() -> None:
