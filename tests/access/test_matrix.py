@@ -205,20 +205,18 @@ def call(project: Project, held: str, row: table.Tool, rows: dict[str, Any]) -> 
 
 
 def list_pages() -> Iterator[tuple[str, tuple[str, ...], Any]]:
-    """Yield name, parameters and class of every page of a project, in both frames."""
-    for name, _path, words, callback in walk(get_resolver().url_patterns):
-        if name and "slug" in words and hasattr(callback, "view_class"):
+    """Yield name, parameters and class of every page of a project; those in the admin are of the same classes
+    (tests/memory/admin/test_one_frame.py).
+    """
+    for name, path, words, callback in walk(get_resolver().url_patterns):
+        if name and "slug" in words and hasattr(callback, "view_class") and not path.startswith("admin/"):
             yield name, words, callback.view_class
 
 
-def own_name(name: str) -> str:
-    return name.removeprefix("admin:")
-
-
 def test_every_page_and_every_action_of_one_is_in_the_table() -> None:
-    opened = {own_name(name) for name, _, view in list_pages() if answers_get(view)}
+    opened = {name for name, _, view in list_pages() if answers_get(view)}
     assert opened == set(table.PAGES)
-    posted = {own_name(name) for name, _, view in list_pages() if answers_post(view)}
+    posted = {name for name, _, view in list_pages() if answers_post(view)}
     assert posted == {row.page for row in table.FORMS}
 
 
@@ -231,7 +229,7 @@ def answers_post(view: Any) -> bool:
 
 
 def find_url(name: str, words: tuple[str, ...], rows: dict[str, Any]) -> str:
-    values = {word: rows[find_row(own_name(name), word)] for word in words}
+    values = {word: rows[find_row(name, word)] for word in words}
     return reverse(name, kwargs=values)
 
 
@@ -245,9 +243,6 @@ def find_row(page: str, word: str) -> str:
 @pytest.fixture
 def people(project: Project, rows: dict[str, Any]) -> dict[str, Client]:
     users = {role: person(role, project, role) for role in ROLES}
-    for user in users.values():
-        user.is_staff = True  # each may enter the admin: what one sees there is the role's
-        user.save()
     victim = person("victim", project)
     person("newcomer")
     mine = {"owner": f"user:{users[Membership.Role.CURATOR].pk}", "created_at": timezone.now()}
@@ -263,11 +258,11 @@ def test_a_role_opens_its_pages_and_no_other(people: dict[str, Client], rows: di
     for name, words, view in list_pages():
         if not answers_get(view):
             continue
-        url, needed = find_url(name, words, rows), table.PAGES[own_name(name)]
+        url, needed = find_url(name, words, rows), table.PAGES[name]
         query = {"fact-why": "?q=token", "session": "?key=s1", "agent": "?key=ada", "merge-conflict": ""}.get(
-            own_name(name), ""
+            name, ""
         )
-        query = "?scope=fact&target={fact}".format(**rows) if own_name(name) == "erase" else query
+        query = "?scope=fact&target={fact}".format(**rows) if name == "erase" else query
         allowed = [role for role in ROLES if reaches(ROLE_SCOPES[role], needed)]
         for role in ROLES:
             status = people[role].get(url + query).status_code if role not in allowed[1:] else 200
@@ -280,15 +275,14 @@ def test_a_role_opens_its_pages_and_no_other(people: dict[str, Client], rows: di
 def test_a_role_does_its_actions_and_no_other(people: dict[str, Client], rows: dict[str, Any]) -> None:
     pages = {name: words for name, words, _ in list_pages()}
     wrong: list[Any] = []
-    for frame in ("admin:", ""):
-        for role in ROLES:
-            with nothing_left():
-                for row in table.FORMS:
-                    if not reaches(ROLE_SCOPES[role], row.scope):
-                        answer = act(people[role], frame + row.page, pages, row, rows)
-                        if answer.status_code != 403:
-                            wrong.append((frame, role, row, answer.status_code))
-                assert wrong == []
+    for role in ROLES:
+        with nothing_left():
+            for row in table.FORMS:
+                if not reaches(ROLE_SCOPES[role], row.scope):
+                    answer = act(people[role], row.page, pages, row, rows)
+                    if answer.status_code != 403:
+                        wrong.append((role, row, answer.status_code))
+            assert wrong == []
     for row in table.FORMS:
         role = next(role for role in ROLES if reaches(ROLE_SCOPES[role], row.scope))
         answer = act(people[role], row.page, pages, row, rows)
@@ -312,8 +306,6 @@ def test_pages_are_not_there_for_who_is_no_member(
     people: dict[str, Client], other_project: Project, rows: dict[str, Any]
 ) -> None:
     user = person("sam", other_project, Membership.Role.MAINTAINER)
-    user.is_staff = True
-    user.save()
     stranger, nobody = browser(user), Client()
     wrong = []
     for name, words, view in list_pages():

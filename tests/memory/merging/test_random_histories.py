@@ -66,7 +66,7 @@ TAKEN = [
 GONE = [("edit", 1, 0), ("erase", 1, 0), ("merge", 0, 0), ("merge", 1, 0), ("undo", 0, 0), ("restore", 1, 1)]
 # What a quarantine hides is merged like anything else, and stays hidden.
 HIDDEN = [("whisper", 1, 1), ("quarantine", 0, 0), ("merge", 0, 0), ("whisper", 0, 2), ("sync", 1, 0)]
-# The profile "thorough" plays 320 histories of 60 steps.
+# The profile "thorough" plays 160 histories of 60 steps.
 MAX_STEPS = 60 if settings().max_examples > 100 else 28
 histories = st.lists(steps, min_size=15, max_size=MAX_STEPS)
 
@@ -94,7 +94,7 @@ def embedder(provider: FakeProvider, request: Any) -> None:
 @example(history=[*HIDDEN, ("regret", 0, 0), ("merge", 0, 9), ("quarantine", 0, 0), ("sync", 0, 0)])
 @example(history=[*ASKED, *GONE, ("erase", 0, 2), ("merge", 0, 9), ("regret", 0, 0), ("merge", 0, 10)])
 @given(history=histories)
-@random_histories(40)
+@random_histories(20)
 def test_nothing_is_lost_silently(history: list[tuple[str, int, int]]) -> None:
     world = World(EngineTransport(some_actor()))
     for step in [*START, *history]:
