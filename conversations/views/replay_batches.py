@@ -52,6 +52,7 @@ class BatchForm(ReplayForm):
         **ReplayForm.titles,
         lazy("Limits and ratings"): (*LIMITS, MONEY, SCORE),
     }
+    open_groups = 2
 
 
 class ReplayBatches(StateListPage):

@@ -20,6 +20,7 @@ CHANGES = (
 )
 SCORE = "score"
 ORDER = (*CHANGES, *LIMITS, SCORE)
+FIRST = ("model", "branch", "system_prompt")  # of the form; the others are folded
 MEMORY_TITLES = {field.name: field.label for field in MEMORY_STATE.fields}
 
 
@@ -27,10 +28,11 @@ class ReplayForm(DeclaredForm):
     """What a replay changes, the memory that it is told from, its limits, and whether it runs at once."""
 
     titles = {
-        lazy("What is different"): CHANGES,
-        lazy("Memory"): tuple(MEMORY_TITLES),
-        lazy("Limits and ratings"): (*LIMITS, "run", SCORE),
+        lazy("What is different"): (*FIRST, "run"),
+        lazy("Further changes"): [name for name in (*CHANGES, *MEMORY_TITLES) if name not in FIRST],
+        lazy("Limits and ratings"): (*LIMITS, SCORE),
     }
+    open_groups = 1
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -40,10 +42,15 @@ class ReplayForm(DeclaredForm):
 
 def find_model() -> str:
     """Return the model that replays run with by default; "" where none is set."""
+    return conf().replay_model if has_replayer() else ""
+
+
+def has_replayer() -> bool:
+    """Return whether the server can run replays itself."""
     try:
-        return conf().replay_model if get_replayer() else ""
+        return bool(get_replayer())
     except ImproperlyConfigured:
-        return ""
+        return False
 
 
 def list_parameters(values: Mapping[str, Any]) -> list[tuple[Any, Any]]:

@@ -20,7 +20,7 @@ from conversations.views.compare import describe_diff
 from conversations.views.conversations import Conversations
 from conversations.views.forks import ThreadForm
 from conversations.views.progress import ProgressPage
-from conversations.views.replay_form import ORDER, ReplayForm, find_model, list_parameters
+from conversations.views.replay_form import ORDER, ReplayForm, find_model, has_replayer, list_parameters
 from conversations.views.thread import list_entries
 from memory.engines.support import validation as c
 from memory.exceptions import Day1Error, NotFound, TooLarge
@@ -45,6 +45,7 @@ STATES: dict[str, Any] = {
 QUEUED = lazy("Queued: the worker goes on with it.")
 MAY_RUN = (State.READY, State.STOPPED, State.FAILED, State.WAITING)
 ADVICE = lazy("Run it, or have an agent go on from its context over the API and complete it here.")
+NO_MODEL = lazy("No model is set: have an agent go on from its context over the API, and complete it here.")
 MAY_COMPLETE = (State.READY, State.STOPPED, State.FAILED)
 
 
@@ -167,7 +168,7 @@ class ReplayPage(ActionPage, ProgressPage):
             "sentence": count_steps(row),
             "is_active": row.state in Replay.ACTIVE,
             "may_write": self.reader.can["write"] and not row.branch.archived_at,
-            "may_run": row.state in MAY_RUN,
+            "may_run": row.state in MAY_RUN and has_replayer(),
             "limits": list_limits(row) if row.state == State.STOPPED else [],
             "may_complete": row.state in MAY_COMPLETE,
             "may_cancel": row.state not in (State.DONE, State.CANCELLED),
@@ -184,7 +185,7 @@ class ReplayPage(ActionPage, ProgressPage):
             "parameters": list_parameters({name: getattr(row, name) for name in ORDER}),
             "memory": describe_memory(row),
             "scores": compare_scores(row),
-            "advice": ADVICE if row.state in MAY_RUN else "",
+            "advice": (ADVICE if has_replayer() else NO_MODEL) if row.state in MAY_RUN else "",
         }
         if not messages:
             return shown

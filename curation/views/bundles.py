@@ -35,6 +35,7 @@ STATES = {
     Origin.UPLOADED.value: gettext_lazy("Uploaded"),
 }
 FLAGS = ("only_verified", "conversations", "relations")
+FORM_FIELDS = (*BUNDLE.field_names(Use.FORM), "branch", *FLAGS)
 FROM_BRANCH = (gettext_lazy("From branch"), gettext_lazy("The branch whose knowledge travels."))
 ON_BRANCH = (gettext_lazy("Branch"), gettext_lazy("Empty: a branch of its own, apart from all others."))
 
@@ -46,17 +47,24 @@ class Bundles(StateListPage):
     section = "bundles"
     title = gettext_lazy("Bundles")
     operation, tab, states = BUNDLES["list"], "origin", STATES
+    form_action = "check"
     actions = {
+        "check": Action(
+            BUNDLES["create"],
+            fields=FORM_FIELDS,
+            words={"branch": FROM_BRANCH},
+            fixed={"dry_run": True},
+            button=gettext_lazy("Show what goes along"),
+            drawing="search",
+            tone="",
+        ),
         "create": Action(
             BUNDLES["create"],
             gettext_lazy("The bundle was made."),
-            fields=(*BUNDLE.field_names(Use.FORM), "branch", *FLAGS),
-            words={
-                "branch": (gettext_lazy("From branch"), gettext_lazy("The branch whose knowledge travels."))
-            },
+            fields=FORM_FIELDS,
+            joins="check",
             opens=("bundle", "pk"),
-            button=gettext_lazy("Make the bundle"),
-        )
+        ),
     }
     extra_context = {
         "lead": gettext_lazy(
@@ -79,6 +87,15 @@ class Bundles(StateListPage):
     def find_values(self, name: str) -> dict[str, Any]:
         first = dict.fromkeys(FLAGS, True) | {"conversations": False}  # knowledge, not transcripts
         return {"branch": self.reader.branch.name} | first
+
+    def render_done(self, name: str, result: Any) -> HttpResponse:
+        if name != "check":
+            return super().render_done(name, result)
+        content = load_document(result).content
+        shown = {"bundle": result, "talks": list_talks(content["conversations"])}
+        return self.render_to_response(
+            self.get_context_data(**shown, packet=describe_frozen(content["facts"]))
+        )
 
 
 # ---- uploads ---------------------------------------------------------------------------------------
@@ -137,6 +154,12 @@ def describe_import(count: int) -> str:
     return text % {"n": count}
 
 
+def describe_content(bundle: Bundle) -> dict[str, Any]:
+    """Return what the receiver of a bundle gets, line by line, and its conversations."""
+    content = load_document(bundle).content
+    return {"packet": describe_frozen(content["facts"]), "talks": list_talks(content["conversations"])}
+
+
 # ---- one bundle ------------------------------------------------------------------------------------
 
 
@@ -167,12 +190,10 @@ class BundlePage(ActionPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         actor = self.reader.actor
         bundle = bundle_engine.get_bundle(bundle_id=self.kwargs["bundle_id"], actor=actor)
-        content = load_document(bundle).content
         return super().get_context_data(
             title=str(bundle),
             bundle=bundle,
-            packet=describe_frozen(content["facts"]),
-            talks=list_talks(content["conversations"]),
+            **describe_content(bundle),
             trust=bundle_engine.judge_bundle(bundle=bundle, actor=actor),
             may_import=self.reader.is_now and self.reader.can["write"],
             may_delete=bundle_engine.may_delete(bundle=bundle, actor=actor),

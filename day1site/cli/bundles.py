@@ -24,17 +24,21 @@ bundle_argument = argument("bundle_id", "ID")
 @branch_option
 @field_option("bundle", "description")
 @switch("--include-unverified", help="take unverified facts too; private and invalidated ones never are")
+@switch("--conversations", help="with conversations, which a bundle of verified facts leaves out")
 @switch("--no-conversations", help="without conversations")
 @switch("--no-relations", help="without relations")
 @switch("--unsigned", help="do not sign it")
+@switch("--dry-run", help="say what would go along, and store nothing")
 def create(run: Invocation, **options: Any) -> None:
     turned = {"include_unverified": "only_verified", "no_conversations": "conversations"}
     turned |= {"no_relations": "relations", "unsigned": "sign"}
-    body = {turned[name]: False for name in turned if options.pop(name)} | drop_empty(options)
+    body = {turned[name]: False for name in turned if options.pop(name)}
+    body = {**drop_empty(options), **body}
     row = run.open_client().call("bundles.create", **body)
     signed = ", signed" if row["signature"] else ""
+    name = row["id"] or "would be made:"
     counts = ", ".join(f"{kind}: {count}" for kind, count in row["counts"].items())
-    run.show_line(row, f"{row['id']}\t{row['name']} v{row['version']}, {counts}{signed}")
+    run.show_line(row, f"{name}\t{row['name']} v{row['version']}, {counts}{signed}")
 
 
 GROUP.add_list(

@@ -20,10 +20,12 @@ class DeclaredForm(forms.Form):
     """A form of declared fields; their engine checks what is typed.
 
     ``values`` are what the fields show at first. The fields of a record stand beside the others, and are
-    read as one object. With ``titles`` the fields stand in groups.
+    read as one object. With ``titles`` the fields stand in groups; those behind
+    the first ``open_groups`` are folded.
     """
 
     titles: Mapping[Any, Sequence[str]] = {}
+    open_groups = 0
 
     def __init__(
         self, declared: Iterable[Field], data: Any = None, values: Mapping[str, Any] | None = None
@@ -35,6 +37,12 @@ class DeclaredForm(forms.Form):
         found = {n: show_value(self.declared[n], v) for n, v in (values or {}).items() if n in self.declared}
         super().__init__(data, initial=found)
         self.fields |= {name: form_field(field) for name, field in self.declared.items()}
+
+    @property
+    def split_groups(self) -> tuple[list[Any], list[Any]]:
+        """Return the groups that are open, and those that are folded."""
+        groups = self.groups
+        return groups[: self.open_groups], groups[self.open_groups :]
 
     @property
     def groups(self) -> list[tuple[Any, list[forms.BoundField]]]:

@@ -276,11 +276,19 @@ class TestReplays:
         form = curator.get(f"{PATH}/{talk[0].uid}/replay?message={talk[1][0].uid}")
         assert "No model is set" in text(form)
         assert "Run it now" not in text(form)
+        shown, folded = form.content.decode().split("<summary>More</summary>")
+        assert re.findall(r'<(?:input|textarea)[^>]* name="(\w+)"', shown.split("What is different")[1]) == [
+            "model",
+            "branch",
+            "system_prompt",
+        ]
+        assert 'name="temperature"' in folded
         page = self.begin(curator, talk, model="other", temperature="0.5", tools_deny="Bash, ")
         row = Replay.objects.get()
         assert (row.model, row.temperature, row.tools_deny, row.state) == ("other", 0.5, ["Bash"], "ready")
         assert "It has taken no step yet." in text(page)
-        assert "Run it, or have an agent go on" in text(page)
+        assert "No model is set: have an agent go on" in text(page)
+        assert 'value="run"' not in page.content.decode()
         assert "Not these tools Bash" in text(page)
         refused = curator.post(f"/p/test/replays/{row.pk}", {"do": "run"}, follow=True)
         assert "DAY1_REPLAY_MODEL" in text(refused)

@@ -37,7 +37,7 @@ def other(other_project: Project) -> Api:
 def bundle(api: Api) -> dict[str, Any]:
     fact = api.fact(CLOCK)
     api.post(f"/facts/{fact['id']}/verify", {"verdict": "verified", "reason": "seen"})
-    answer = api.post("/bundles", {"name": "clocks", "description": "Clocks."})
+    answer = api.post("/bundles", {"name": "clocks", "description": "Clocks.", "conversations": True})
     assert answer.status_code == 201, answer.content
     return answer.json()
 
@@ -60,6 +60,13 @@ def test_a_bundle_is_made_listed_and_exported(api: Api, bundle: Any, document: A
     assert api.get("/bundles?origin=uploaded").json()["results"] == []
     assert (document["sha256"], document["format"]) == (bundle["sha256"], "day1-bundle")
     assert bundle["size"] == len(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def test_a_dry_run_says_what_goes_along_and_stores_nothing(api: Api, bundle: Any) -> None:
+    told = api.post("/bundles", {"name": "next", "dry_run": True})
+    assert (told.status_code, told.json()["id"], told.json()["version"]) == (201, None, 1)
+    assert told.json()["counts"] == bundle["counts"]
+    assert [row["name"] for row in api.get("/bundles").json()["results"]] == ["clocks"]
 
 
 def test_it_travels_to_another_project(other: Api, document: Any) -> None:
@@ -90,7 +97,7 @@ def test_a_trusted_signature_keeps_verdicts(api: Api, other: Api, bundle: Any) -
     key = api.post("/signing-key").json()
     assert key.keys() == {"public_key", "created_by", "created_at"}
     assert api.get("/signing-key").json() == key
-    made = api.post("/bundles", {"name": "clocks", "sign": True}).json()
+    made = api.post("/bundles", {"name": "clocks", "sign": True, "conversations": True}).json()
     data = api.get(f"/bundles/{made['id']}/export").json()
     private = SigningKey.objects.get().private_key
     assert private not in json.dumps([key, made, data])

@@ -31,7 +31,7 @@ def data(actor: Actor, main: Branch) -> dict[str, Any]:
     own = say(actor, fork, "three again", "four again")
     leaf = talks.fork_conversation(conversation_id=fork.uid, message_id=own[0], title="leaf", actor=actor)
     say(actor, leaf, "four once more")
-    return document(engine.create_bundle(name="clocks", actor=actor))
+    return document(engine.create_bundle(name="clocks", conversations=True, actor=actor))
 
 
 def said_in(actor: Actor, title: str, branch: str = TARGET) -> list[str]:

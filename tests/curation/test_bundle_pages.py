@@ -24,7 +24,9 @@ UPLOAD, KEYS = f"{LIST}/upload", f"{LIST}/keys"
 @pytest.fixture
 def bundle(actor: Actor, main: Branch) -> Bundle:
     write_fact(actor, "The clock is `two minutes` ahead of <b>all</b>.", branch="main")
-    return KnowledgeBundleEngine().create_bundle(name="clocks", description="<i>Clocks</i>.", actor=actor)
+    return KnowledgeBundleEngine().create_bundle(
+        name="clocks", description="<i>Clocks</i>.", conversations=True, actor=actor
+    )
 
 
 @pytest.fixture
@@ -32,7 +34,9 @@ def foreign(other_project: Project) -> str:
     """Return the document of a bundle of another project."""
     actor = local_actor(other_project.pk)
     write_fact(actor, "Batteries last <b>a year</b>.", branch="main")
-    return KnowledgeBundleEngine().create_bundle(name="batteries", actor=actor).bundle_data
+    return (
+        KnowledgeBundleEngine().create_bundle(name="batteries", conversations=True, actor=actor).bundle_data
+    )
 
 
 def send(client: Client, document: str | bytes, **fields: Any) -> Any:
@@ -42,12 +46,12 @@ def send(client: Client, document: str | bytes, **fields: Any) -> Any:
 
 def test_an_empty_list_says_how_one_is_made(viewer: Client, curator: Client, main: Branch) -> None:
     page = get_page(viewer, LIST)
-    assert ("bundle create" in page, "Make the bundle" in page, "Upload a bundle" in page) == (
+    assert ("bundle create" in page, "Show what goes along" in page, "Upload a bundle" in page) == (
         True,
         False,
         False,
     )
-    assert "Make the bundle" in get_page(curator, LIST)
+    assert "Show what goes along" in get_page(curator, LIST)
 
 
 def test_the_page_of_lean_items_is_shown(curator: Client, foreign: str) -> None:
@@ -62,7 +66,11 @@ def test_the_page_of_lean_items_is_shown(curator: Client, foreign: str) -> None:
 
 def test_a_curator_makes_one(curator: Client, actor: Actor, main: Branch) -> None:
     write_fact(actor, "Clocks differ.", verdict="", branch="main")
-    made = curator.post(LIST, {"name": "clocks", "branch": "main", "conversations": "yes"})
+    chosen = {"name": "clocks", "branch": "main", "conversations": "yes"}
+    told = text(curator.post(LIST, {**chosen, "do": "check"}))
+    assert ("What goes along" in told, "Clocks differ." in told, Bundle.objects.count()) == (True, True, 0)
+    assert 'value="create" form="make"' in told
+    made = curator.post(LIST, {**chosen, "do": "create"})
     row = Bundle.objects.get()
     assert (made.status_code, made["Location"]) == (302, f"{LIST}/{row.pk}")
     assert (row.only_verified, row.counts["facts"]) == (False, 1)

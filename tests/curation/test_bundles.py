@@ -72,7 +72,9 @@ def knowledge(actor: Actor, main: Branch) -> dict[str, Any]:
 
 @pytest.fixture
 def bundle(actor: Actor, knowledge: Any) -> Bundle:
-    return engine.create_bundle(name="clocks", description="What we know of clocks.", actor=actor)
+    return engine.create_bundle(
+        name="clocks", description="What we know of clocks.", conversations=True, actor=actor
+    )
 
 
 @pytest.fixture
@@ -119,9 +121,20 @@ def test_a_bundle_takes_what_may_leave(bundle: Bundle) -> None:
     assert (bundle.signature, bundle.redacted) == ("", 0)
 
 
+@pytest.mark.parametrize(
+    ("chosen", "count"),
+    [({}, 0), ({"only_verified": False}, 1), ({"conversations": True}, 1)],
+)
+def test_conversations_go_along_where_they_are_asked_for_or_unverified_facts_do(
+    actor: Actor, knowledge: Any, chosen: dict[str, bool], count: int
+) -> None:
+    told = engine.create_bundle(name="clocks", dry_run=True, actor=actor, **chosen)
+    assert (told.counts["conversations"], told.pk, Bundle.objects.count()) == (count, None, 0)
+
+
 def test_a_conversation_in_which_nothing_was_said_stays(actor: Actor, knowledge: Any) -> None:
     ConversationEngine().create_conversation(title="Empty", actor=actor)
-    bundle = engine.create_bundle(name="clocks", actor=actor)
+    bundle = engine.create_bundle(name="clocks", conversations=True, actor=actor)
     assert [talk["title"] for talk in document(bundle)["content"]["conversations"]] == ["Debug"]
 
 
@@ -134,7 +147,7 @@ def test_what_it_takes_can_be_chosen(actor: Actor, knowledge: Any) -> None:
 
 
 def test_a_newer_version_is_another_bundle(actor: Actor, bundle: Bundle) -> None:
-    again = engine.create_bundle(name="clocks", actor=actor)
+    again = engine.create_bundle(name="clocks", conversations=True, actor=actor)
     assert (again.version, Bundle.objects.count()) == (2, 2)
     assert [one.version for one in engine.list_bundles(actor=actor, name="clocks").results] == [2, 1]
     assert engine.export_bundle(bundle_id=bundle.pk, actor=actor) == bundle.bundle_data
@@ -173,7 +186,7 @@ def test_a_signature_is_by_the_projects_key(actor: Actor, bundle: Bundle) -> Non
     with pytest.raises(Conflict):
         engine.create_bundle(name="clocks", sign=True, actor=actor)
     key = keys.make_signing_key(actor=actor)
-    signed = engine.create_bundle(name="clocks", actor=actor)
+    signed = engine.create_bundle(name="clocks", conversations=True, actor=actor)
     assert (signed.public_key, bool(signed.signature)) == (key.public_key, True)
     check_signature(load_document(signed))
     assert engine.create_bundle(name="clocks", sign=False, actor=actor).signature == ""
@@ -185,11 +198,11 @@ def test_a_signature_is_by_the_projects_key(actor: Actor, bundle: Bundle) -> Non
 def test_too_much_is_refused(actor: Actor, knowledge: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("curation.engines.bundles.reading.MAX_COMMIT_ROWS", 7)
     with pytest.raises(TooLarge):
-        engine.create_bundle(name="clocks", actor=actor)
+        engine.create_bundle(name="clocks", conversations=True, actor=actor)
     monkeypatch.undo()
     monkeypatch.setattr("curation.engines.bundles.document.MAX_BYTES", 100)
     with pytest.raises(TooLarge):
-        engine.create_bundle(name="clocks", actor=actor)
+        engine.create_bundle(name="clocks", conversations=True, actor=actor)
     assert Bundle.objects.count() == 0
 
 
@@ -356,7 +369,7 @@ def test_a_stranger_says_nothing_of_a_fact_of_here(actor: Actor, other: Actor, b
     assert ends == [("ASSOCIATED", own.uid)]
     made = keys.make_signing_key(actor=actor)
     keys.trust_key(name="us", public_key=made.public_key, actor=other)
-    signed = document(engine.create_bundle(name="clocks", actor=actor))
+    signed = document(engine.create_bundle(name="clocks", conversations=True, actor=actor))
     assert bring(other, signed, branch_name="main").counts["links"]["new"] == 2
 
 
@@ -377,7 +390,7 @@ def test_a_newer_version_adds_what_is_new(actor: Actor, other: Actor, bundle: Bu
         conversation_id=knowledge["talk"].uid, role="assistant", content="The battery.", actor=actor
     )
     write_fact(actor, "Batteries last a year.", branch="main")
-    newer = engine.create_bundle(name="clocks", actor=actor)
+    newer = engine.create_bundle(name="clocks", conversations=True, actor=actor)
     report = bring(other, document(newer), branch_name="main")
     assert {kind: states["new"] for kind, states in report.counts.items()} == {
         "facts": 1,
@@ -469,7 +482,7 @@ def erase(actor: Actor, kind: str, uid: Any) -> None:
 
 def test_an_erasure_rewrites_bundles(actor: Actor, knowledge: Any) -> None:
     key = keys.make_signing_key(actor=actor)
-    made = engine.create_bundle(name="clocks", actor=actor)
+    made = engine.create_bundle(name="clocks", conversations=True, actor=actor)
     erase(actor, "fact", knowledge["cause"].uid)
     made.refresh_from_db()
     data = document(made)
@@ -636,7 +649,7 @@ def test_whose_signature_it_was_counts_for_a_document_that_lost_fields(actor: Ac
     other = local_actor(Project.objects.create(name="Next", slug="next").pk)
     create_main(Project.objects.get(slug="next"))
     BundleKeyEngine().make_signing_key(actor=actor)
-    data = add_unknown(document(engine.create_bundle(name="clocks", actor=actor)))
+    data = add_unknown(document(engine.create_bundle(name="clocks", conversations=True, actor=actor)))
     data = {name: value for name, value in data.items() if name not in ("sha256", "signature")}
     signed = data | {"sha256": compute_sha256(data), "signature": sign_document(actor.project_id, data)}
     BundleKeyEngine().trust_key(name="them", public_key=signed["signature"]["public_key"], actor=other)

@@ -17,6 +17,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def test_a_bundle_goes_out_and_comes_in(day1: Day1, actor: Actor, tmp_path: Path) -> None:
     FactEngine().write_fact(fact_text="Clocks differ.", actor=actor)
     assert day1("bundle") == (0, "", "No bundle here.\n")
+    status, out, _ = day1("bundle", "create", "clocks", "--include-unverified", "--dry-run")
+    assert (status, out.split("\t")[0], Bundle.objects.count()) == (0, "would be made:", 0)
     status, out, _ = day1("bundle", "create", "clocks", "--include-unverified", "--no-relations")
     row = Bundle.objects.get()
     assert (status, out.split("\t")[0]) == (0, str(row.pk))

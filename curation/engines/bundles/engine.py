@@ -21,7 +21,14 @@ from curation.engines.bundles.document import (
 from curation.engines.bundles.importing import ImportReport, import_document
 from curation.engines.bundles.keys import Trust, judge_signature, sign_document
 from curation.engines.bundles.uploads import check_upload, find_same, keep_upload, store_bundle
-from curation.engines.fields.bundles import BUNDLE, BUNDLE_FILTERS, DRY_IMPORT, IMPORT_BRANCH, REQUIRE_TRUSTED
+from curation.engines.fields.bundles import (
+    BUNDLE,
+    BUNDLE_FILTERS,
+    DRY_IMPORT,
+    DRY_MAKING,
+    IMPORT_BRANCH,
+    REQUIRE_TRUSTED,
+)
 from curation.engines.orders import BUNDLES
 from curation.engines.quarantine.documents import refuse_hidden
 from curation.models import Bundle
@@ -64,13 +71,23 @@ class Upload(NamedTuple):
 class KnowledgeBundleEngine:
     # ---- making --------------------------------------------------------------------------------
 
-    def create_bundle(self, *, name: str, actor: Actor, branch_name: str = MAIN, **options: Any) -> Bundle:
+    def create_bundle(
+        self,
+        *,
+        name: str,
+        actor: Actor,
+        branch_name: str = MAIN,
+        dry_run: Annotated[bool, DRY_MAKING] = False,
+        **options: Any,
+    ) -> Bundle:
         """Make a bundle of what a branch shows now: the next version of its name.
 
-        ``options`` are its description, ``only_verified``, ``conversations``, ``relations``, all true by
-        default, and ``sign``. Invalidated and private facts are never taken, nor what a search leaves out;
-        secrets are taken out of the texts. Raises Invalid, UnknownField, TooLarge, BranchNotFound,
-        BranchArchived, Conflict where it cannot be signed, scope and branch refusals.
+        ``options`` are its description, ``only_verified`` and ``relations``, both true by default,
+        ``conversations``, by default true where unverified facts are taken too, and ``sign``. With
+        ``dry_run`` the bundle is not stored, and has no id. Invalidated and private facts are never taken,
+        nor what a search leaves out; secrets are taken out of the texts. Raises Invalid, UnknownField,
+        TooLarge, BranchNotFound, BranchArchived, Conflict where it cannot be signed, scope and branch
+        refusals.
         """
         values = c.validate({"name": name, **options}, CHECKS)
         actor.require_scope("write", branch_name)
@@ -78,7 +95,10 @@ class KnowledgeBundleEngine:
             # An erasure locks the branch too: it comes before the texts are read, or finds the bundle.
             branch = lock_branches(actor, [branch_name])[branch_name]
             bundle = build_bundle(actor, branch, values)
-            store_bundle(actor, bundle, "bundle.create")
+            if dry_run:
+                bundle.pk = None
+            else:
+                store_bundle(actor, bundle, "bundle.create")
         return bundle
 
     def upload_bundle(
@@ -213,10 +233,11 @@ class KnowledgeBundleEngine:
 
 def build_bundle(actor: Actor, branch: Branch, values: Mapping[str, Any]) -> Bundle:
     """Read a locked branch into a bundle. Raises TooLarge, Conflict."""
+    only_verified = values.get("only_verified", True)
     selection = reading.Selection(
         branch.lineage(),
-        values.get("only_verified", True),
-        values.get("conversations", True),
+        only_verified,
+        values.get("conversations", not only_verified),
         values.get("relations", True),
     )
     content, redacted = reading.redact_content(reading.read_content(selection))

@@ -26,6 +26,11 @@ DRY_IMPORT = DRY_RUN.with_traits(
     help="true tells what it would do, and writes nothing.",
     option=Option("say what it would do, and write nothing"),
 )
+DRY_MAKING = DRY_RUN.with_traits(
+    type=Flag(in_words=True),
+    help="true tells what would go along, and stores nothing.",
+    option=Option("say what would go along, and store nothing"),
+)
 REQUIRE_TRUSTED = Field(
     "require_trusted",
     Flag(in_words=True),
@@ -35,7 +40,7 @@ REQUIRE_TRUSTED = Field(
 
 BUNDLE = Noun(
     "bundle",
-    Field("id", Identifier(), use=READ),
+    Field("id", Identifier(), use=READ, answer_null=True, answer_help="null for a dry run."),
     Field(
         "name",
         Pattern(NAME_LENGTH, regex=NAME_PATTERN),
@@ -75,7 +80,7 @@ BUNDLE = Noun(
     Field(
         "conversations",
         Flag(),
-        "True by default: with conversations and their messages.",
+        "With conversations and their messages; by default where unverified facts are taken too.",
         Use.CREATE,
         label=_("With conversations"),
     ),
