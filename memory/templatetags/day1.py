@@ -11,7 +11,7 @@ from django.templatetags.static import static
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape, format_html
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 
 from memory.models import Fact
@@ -19,12 +19,11 @@ from memory.views.flash import REDO, UNDO
 from memory.views.frames import ADMIN, WEB
 from memory.views.labels import MAKER_WORDS, SURFACES, WORDS
 from memory.views.navigation import Entry, list_entries, list_links, list_tabs
-from memory.views.rich_text import render_rich_text
+from memory.views.rich_text import render_inline, render_rich_text
 from memory.views.times import format_time
 from memory.views.view_context import relocate, with_query
 
 register = template.Library()
-CODE = re.compile(r"`([^`\n]+)`")
 
 # One meaning has one colour and one icon everywhere: (icon, label). The colour is the class of the same name.
 STATES = {
@@ -257,8 +256,8 @@ def equal(value: Any, other: Any) -> bool:
 
 @register.filter
 def inline_code(text: Any) -> SafeString:
-    """Return a text, escaped, with what stands in backticks as code."""
-    return mark_safe(CODE.sub(r"<code>\1</code>", escape(text)))  # escaped before
+    """Return a text, escaped, with code and bold of Markdown, and without its marks of blocks."""
+    return render_inline(str(text))
 
 
 @register.filter

@@ -17,6 +17,7 @@ from memory.engines.support.word_diff import WordBudget, compare_words
 from memory.templatetags.day1 import badge, icon, maker, word
 from memory.views.error_text import error_sentence, explain_sentence
 from memory.views.labels import ACTION_LABELS, CHANGE_KINDS, EDGES, FIELDS, RUN_WORDS, SIGNALS
+from memory.views.rich_text import render_line
 from memory.views.times import format_time
 
 register = template.Library()
@@ -181,7 +182,7 @@ def _get_word_budget(request: Any) -> WordBudget:
 def _mark_piece(kind: str, text: str) -> str:
     """Return a piece as HTML. Its trailing space is not marked, unless it is all there is."""
     marked = text.rstrip() or text
-    return PIECES[kind].format(escape(marked)) + text[len(marked) :]
+    return PIECES[kind].format(render_line(marked)) + text[len(marked) :]
 
 
 @register.filter

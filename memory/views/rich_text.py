@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-INLINE = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*")
+INLINE = re.compile(r"`([^`\n]+)`|(?<![\w*])\*\*(?=\S)([^*\n]+)(?<=\S)\*\*(?![\w*])")
+MARKS = re.compile(r"^#{1,6}\s+|^ {0,3}(?:```|~~~).*\n?", re.MULTILINE)  # of headings and blocks of code
 FENCE = re.compile(r"^ {0,3}(```|~~~)")
 ITEM = re.compile(r"^\s{0,6}(?:[-*+]|(\d{1,4})[.)])\s+(.*)")
 HEADING = re.compile(r"^#{1,6}\s+(.*)")
@@ -48,6 +49,13 @@ def render_line(line: str) -> str:
     return INLINE.sub(
         lambda found: f"<code>{found[1]}</code>" if found[1] else f"<strong>{found[2]}</strong>", escape(line)
     )
+
+
+def render_inline(text: str) -> SafeString:
+    """Return a text on one line as HTML: code and bold of Markdown, without the marks of its blocks."""
+    return mark_safe(
+        render_line(text if isinstance(text, SafeString) else MARKS.sub("", text))
+    )  # escaped there
 
 
 def find_end(lines: list[str], place: int, fence: str) -> int:

@@ -176,7 +176,7 @@ def build_store(project: Project, actor: Actor) -> dict[str, Any]:
     bundles, keys = KnowledgeBundleEngine(), BundleKeyEngine()
     public_key = keys.make_signing_key(actor=actor).public_key
     keys.trust_key(name="friend", public_key=public_key, actor=actor)
-    bundle = bundles.create_bundle(name="clear", actor=actor)
+    bundle = bundles.create_bundle(name="clear", conversations=True, actor=actor)
     invitation, _secret = InvitationEngine().create_invitation(actor=actor)
     Membership.objects.create(project=project, user=User.objects.create_user("seen"))
     User.objects.create_user("stranger")

@@ -207,3 +207,19 @@ def test_a_queue_waits_although_nothing_was_embedded(demo: Actor) -> None:
     assert {item.branch.name for item in page.results} == {"main"}
     first = page.results[0]
     assert (first.score, first.fact.fact_text[:30]) == (0.998, "The authorisation rate of card")
+
+
+def test_the_start_names_the_program_that_is_on_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    start: dict[str, Any] = {"url": "http://127.0.0.1:1", "host": "127.0.0.1", "made": None, "demo": True}
+    assert "Connect an agent, then" in announcement(folder=tmp_path, **start)
+    assert "day1 connect claude-code --url" in announcement(folder=tmp_path, **start)
+    program = tmp_path / "gemini"
+    program.write_text("")
+    program.chmod(0o700)
+    said = announcement(folder=tmp_path, **start)
+    assert "Connect gemini, which is on this machine, then" in said
+    assert "day1 connect gemini --url" in said
+    assert "(or claude-code, cursor, codex, vscode, windsurf, opencode)" in said

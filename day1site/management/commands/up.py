@@ -34,15 +34,17 @@ from memory.engines.access.login_links import VALID_MINUTES, LoginLinkEngine
 from memory.engines.access.projects import USER, FirstStart
 from memory.engines.support.usage import UsageEngine
 from memory.exceptions import Day1Error
+from memory.program_commands import COMMANDS, find_installed
 from memory.quota import Usage
 
 PORT = 8765
+USUAL_PROGRAM = "claude-code"
 
 READY = """Day1 is ready.
 
-  Connect an agent, then start it anew (or codex, cursor, gemini, vscode, windsurf, opencode):
+  Connect {agent}, then start it anew (or {others}):
 
-  {day1} connect claude-code --url {url}{where}
+  {day1} connect {program} --url {url}{where}
 
   {url}/ shows its first event; Agents & keys has a text for every other program.
 
@@ -189,6 +191,7 @@ def announcement(
         "python": "python3",
         "day1": command_prefix(),
         "names": answers_to(settings.ALLOWED_HOSTS),
+        **name_programs(find_installed()),
     }
     parts = [READY]
     if host in ("0.0.0.0", "::"):
@@ -208,6 +211,16 @@ def announcement(
     texts = [part.format(**values) for part in parts]
     texts += [FULL.format(slug=slug, stored=usage.describe()) for slug, usage in (full or {}).items()]
     return "\n".join([*texts, "  Ctrl-C stops it."])
+
+
+def name_programs(found: str) -> dict[str, str]:
+    """Return the program to connect: the one that was found on this machine, and else the usual one."""
+    program = found or USUAL_PROGRAM
+    return {
+        "program": program,
+        "agent": f"{found}, which is on this machine" if found else "an agent",
+        "others": ", ".join(name for name in COMMANDS if name != program),
+    }
 
 
 def answers_to(names: list[str]) -> str:
