@@ -20,6 +20,8 @@ from memory.engines.facts.derived_trust import (
     find_capped,
     load_given_verdicts,
     plan_given_verdicts,
+    read_given_verdicts,
+    sort_ids,
 )
 from memory.engines.support import validation as c
 from memory.engines.versions.repositories import name_repositories
@@ -69,9 +71,11 @@ def load_assessments(
     uids: Sequence[UUID], lineage: Lineage, also: Sequence[Statement] = ()
 ) -> Mapping[UUID, Assessment]:
     """Return verdict and confirmations of the given facts; what is ``also`` read soon is noted with them."""
-    uids = sorted(set(uids))
-    read_together([*plan_assessments(uids, lineage), *also])
-    verdicts, confirmed = load_verdicts(uids, lineage), count_confirmations(uids, lineage)
+    uids = sort_ids(uids)
+    judged, sources = plan_given_verdicts(uids, lineage), plan_sources(uids, lineage)
+    read_together([*judged, *sources, *also])
+    verdicts = cap_verdicts(read_given_verdicts(judged), lineage)
+    confirmed = Counter(uid for uid, _ in set(fetch_each(sources)))
     found = defaultdict[UUID, Assessment](lambda: NOTHING)
     for uid in verdicts.keys() | confirmed.keys():
         found[uid] = Assessment(verdicts.get(uid), confirmed.get(uid, 0))
@@ -80,7 +84,7 @@ def load_assessments(
 
 def plan_assessments(uids: Iterable[UUID], lineage: Lineage) -> list[Statement]:
     """Return the statements of ``load_assessments``, for ``read_together``."""
-    requested = sorted(set(uids))
+    requested = sort_ids(uids)
     return [*plan_given_verdicts(requested, lineage), *plan_sources(requested, lineage)]
 
 

@@ -9,6 +9,7 @@ that verdict counts, until a source, or a source of a source, is found to be wro
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
+from operator import attrgetter
 from typing import NamedTuple
 from uuid import UUID
 
@@ -108,16 +109,25 @@ def load_sources(uids: Collection[UUID], lineage: Lineage) -> dict[UUID, list[So
     return dict(found)
 
 
+def sort_ids(uids: Iterable[UUID]) -> list[UUID]:
+    """Return ids in one order, so that equal sets are equal statements; by number, which is much quicker."""
+    return sorted(set(uids), key=attrgetter("int"))
+
+
 def plan_given_verdicts(uids: Iterable[UUID], lineage: Lineage) -> list[Statement]:
     """Return the statements of ``load_given_verdicts``, for ``read_together``."""
     rows = FactAssessment.objects.in_lineage(lineage)
-    return rows.plan_by_key(Verdict._fields, "uid", sorted(set(uids)))
+    return rows.plan_by_key(Verdict._fields, "uid", sort_ids(uids))
 
 
 def load_given_verdicts(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, Verdict]:
     """Return the verdicts on the given facts as they were given, by fact id."""
+    return read_given_verdicts(plan_given_verdicts(uids, lineage))
+
+
+def read_given_verdicts(statements: Iterable[Statement]) -> dict[UUID, Verdict]:
     found = dict[UUID, Verdict]()
-    for one in (Verdict(*values) for values in fetch_each(plan_given_verdicts(uids, lineage))):
+    for one in (Verdict(*values) for values in fetch_each(statements)):
         found[one.uid] = one._replace(status=FactAssessment.read_status(one.status, one.method))
     return found
 

@@ -8,6 +8,8 @@ from django.db.models import F
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.bulk_sql import insert_all
+from memory.db.raw_select import select_equal
 from memory.engines.support.usage import measure_row, write_growth
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.erased import erased_sessions, erased_uids
@@ -16,7 +18,6 @@ from memory.models.base import ERASED_MARK
 from memory.models.usage import is_full
 from memory.redaction import redact_text
 
-BATCH_SIZE = 500
 SCAN_LIMIT = 5000  # recalls searched for one fact
 PAGE_SURFACES = ("web", "admin")  # there a person looks: no agent is told anything
 
@@ -67,7 +68,7 @@ def write_recalls(waiting: Mapping[UUID, RecallLog]) -> None:
         of_project = [log for log in logs if log.project_id == project_id]
         blank_queries(project_id, of_project)
         write_growth({project_id: (len(of_project), sum(map(measure_row, of_project)))})
-    RecallLog.objects.bulk_create(logs, batch_size=BATCH_SIZE)
+    insert_all(logs)
     for project_id in projects:
         counts: dict[UUID, int] = {}
         for log in logs:
@@ -88,9 +89,9 @@ def blank_queries(project_id: UUID, logs: Sequence[RecallLog]) -> None:
 
 def count_uses(project_id: UUID, counts: dict[UUID, int]) -> None:
     now = timezone.now()
-    known = set(FactUse.objects.filter(uid__in=counts).values_list("uid", flat=True))
+    known = {uid for (uid,) in select_equal(FactUse, ("uid",), uid=counts)}
     new = [FactUse(uid=uid, project_id=project_id, last_accessed_at=now) for uid in counts.keys() - known]
-    FactUse.objects.bulk_create(new, ignore_conflicts=True)  # another process may count it first
+    insert_all(new, ignore_conflicts=True)  # another process may count it first
     for times in set(counts.values()):
         used = FactUse.objects.filter(uid__in=[uid for uid, n in counts.items() if n == times])
         used.update(access_count=F("access_count") + times, last_accessed_at=now)

@@ -33,7 +33,8 @@ from memory.engines.search.fact_rows import FactRow, Row, fact_rows, plan_facts,
 from memory.engines.search.overlay import Overlay
 from memory.engines.search.scoring import Scored, collapse_hits, in_order, score_all
 from memory.engines.search.speakers import find_speaker, name_speaker
-from memory.engines.search.windows import Windows, find_windows, plan_codes
+from memory.engines.search.windows import Windows, find_windows
+from memory.engines.search.word_codes import plan_codes
 from memory.engines.versions.lookup import find_branch, resolve_point
 from memory.engines.versions.repositories import find_repositories, find_repository
 from memory.exceptions import Invalid

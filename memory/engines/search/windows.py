@@ -14,12 +14,10 @@ import numpy as np
 
 from memory import ranking
 from memory.db.querysets import VersionedQuerySet
-from memory.db.raw_select import Statement, plan_equal, select_equal
 from memory.engines.search.candidates import PreparedQuery
 from memory.engines.search.fact_rows import Row
 from memory.engines.search.speakers import NAMED_WITHIN, find_speaker
-from memory.models import Vector
-from memory.models.vectors import vector_slots
+from memory.engines.search.word_codes import load_codes
 from memory.providers import word_vectors
 
 REACH = 2  # steps to either side
@@ -27,7 +25,6 @@ TURNS = 6  # rows to either side, at most
 BEST = 20  # candidates that are looked at again
 STEP_LOSS = 0.05  # off the match of a word, for each row that lies between
 SIMILAR = 0.75  # of the best match of a word: a text with as much has the word, or means it
-CODES = ("slot", "words")  # columns of vectors
 
 
 @dataclass(frozen=True)
@@ -183,27 +180,11 @@ def weigh_words(rows: np.ndarray) -> np.ndarray:
 # ---- late interaction --------------------------------------------------------------------------------
 
 
-def name_slots(hashes: Iterable[str], question: PreparedQuery, project_id: UUID) -> dict[str, str]:
-    """Return the keys of the vectors of texts, with the texts' hashes."""
-    slot = vector_slots(project_id, question.model)
-    return {slot(value): value for value in set(hashes)}
-
-
-def plan_codes(hashes: Iterable[str], question: PreparedQuery, project_id: UUID) -> list[Statement]:
-    """Return the statements by which ``match_words`` reads word codes, for ``read_together``."""
-    if question.word_vectors is None:
-        return []
-    return plan_equal(Vector, CODES, slot=sorted(name_slots(hashes, question, project_id)))
-
-
 def match_words(hashes: Mapping[int, str], question: PreparedQuery, project_id: UUID) -> Matches:
     """Return the matches of the texts with word codes. There are none without query word vectors."""
     if not hashes or question.word_vectors is None or not len(question.word_vectors):
         return Matches({}, np.zeros((0, 0), dtype=np.float32), np.zeros(0))
-    slots = name_slots(hashes.values(), question, project_id)
-    # Select by key alone: with a condition on the state, the planner reads every vector in that state.
-    codes = select_equal(Vector, CODES, slot=sorted(slots))
-    by_hash = {slots[slot]: bytes(words) for slot, words in codes if words}
+    by_hash = load_codes(hashes.values(), question, project_id)
     known = [(rid, by_hash[value]) for rid, value in hashes.items() if value in by_hash]
     best = word_vectors.match_words(question.word_vectors, [words for _, words in known])
     width = question.word_vectors.shape[1] // 8
