@@ -62,20 +62,20 @@ def test_the_second_session_knows_what_the_first_decided(start, tmp_path):
 
 
 def test_a_server_that_stops_in_the_middle(start, tmp_path):
-    """Send 200 events, kill the server among them and restart it: all arrive, in order, none twice."""
+    """Send 60 events, kill the server among them and restart it: all arrive, in order, none twice."""
     server = start()
     client = client_of(server, tmp_path)
-    for number in range(200):
+    for number in range(60):
         client.run(bash(f"t{number}", f"step {number}", f"result {number}"))
-        if number == 100:
+        if number == 30:
             server.process.kill()
             server.process.wait()
-        if number == 160:
+        if number == 48:
             server = start()
     until(lambda: client.lines() == [])
     query = "SELECT sequence_num, content FROM conversations_message ORDER BY sequence_num"
-    assert rows(server, query) == [(number + 1, f"result {number}") for number in range(200)]
-    assert rows(server, "SELECT count(*) FROM memory_observation") == [(200,)]
+    assert rows(server, query) == [(number + 1, f"result {number}") for number in range(60)]
+    assert rows(server, "SELECT count(*) FROM memory_observation") == [(60,)]
 
 
 def test_broken_lines_are_set_aside_and_the_rest_arrives(start, tmp_path):
