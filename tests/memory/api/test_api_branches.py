@@ -60,42 +60,6 @@ def test_the_log_names_who_did_what(api: Api) -> None:
     }.items() <= commit.items()
 
 
-def test_from_a_past_point(api: Api) -> None:
-    first = api.fact("a")
-    api.fact("b")
-    log = api.get("/branches/main/log").json()["results"]
-    for place, at in enumerate([1, log[-1]["id"], log[-1]["at"]]):
-        branch = api.post("/branches", {"name": f"past/{place}", "at": at}).json()
-        assert branch["fork_seq"] == 1
-        rows = api.get(f"/facts?branch=past/{place}").json()["results"]
-        assert [row["id"] for row in rows] == [first["id"]]
-
-
-def test_archived_branches_are_listed_only_when_asked_for(api: Api) -> None:
-    for name in ("task/b", "task/a"):
-        api.post("/branches", {"name": name})
-    api.delete("/branches/task/a")
-    assert [b["name"] for b in api.get("/branches").json()["results"]] == ["main", "task/b"]
-    listed = api.get("/branches?archived=true").json()["results"]
-    assert [b["name"] for b in listed] == ["main", "task/a", "task/b"]
-    again = api.delete("/branches/task/a").json()["archived_at"]
-    assert again == Branch.objects.get(name="task/a").archived_at.isoformat().replace("+00:00", "Z")
-
-
-def test_main_stays(api: Api) -> None:
-    with nothing_left():
-        refused(api.delete("/branches/main"), 409, "conflict")
-
-
-def test_forks_nest_sixteen_deep(api: Api) -> None:
-    parent = "main"
-    for depth in range(16):
-        assert api.post("/branches", {"name": f"d{depth}", "parent": parent}).status_code == 201
-        parent = f"d{depth}"
-    with nothing_left():
-        refused(api.post("/branches", {"name": "d17", "parent": parent}), 400, "invalid", "parent")
-
-
 def test_details_are_given_and_changed(api: Api) -> None:
     row = api.post("/branches", {"name": "task/a", "owner": "Ada", "ttl_days": 7, "tags": ["auth"]}).json()
     assert (row["owner"], row["ttl_days"], row["tags"], row["purpose"]) == ("Ada", 7, ["auth"], "")

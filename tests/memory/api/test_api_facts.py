@@ -54,29 +54,6 @@ def test_every_field_comes_back_as_it_was_sent(api: Api) -> None:
     assert api.get(f"/facts/{row['id']}").json() == row
 
 
-def test_the_defaults_are_those_of_the_spec(api: Api) -> None:
-    row = api.fact("Only a text.")
-    assert {
-        "essence": "Only a text.",
-        "category": "general",
-        "kind": "OBSERVATION",
-        "priority": "P3",
-        "confidence": 0.7,
-        "status": "active",
-        "verification_status": "unverified",
-        "source": "tester",
-        "source_type": "manual",
-        "origin": "EXPERIENCE",
-        "visibility": "selective",
-        "confirmation_count": 0,
-        "access_count": 0,
-        "parent_id": None,
-        "embedding_state": "off",
-        "tags": [],
-        "metadata": {},
-    }.items() <= row.items()
-
-
 def test_nothing_of_the_storage_is_told(api: Api) -> None:
     row = api.fact("Numbers of rows stay on the server.")
     assert (
@@ -111,14 +88,6 @@ def test_the_same_text_is_returned_and_another_session_confirms_it(api: Api) -> 
     assert again.json() == {**first, "created": False, "confirmation_count": 1}
     doubled = api.post("/facts", {"fact_text": "Tokens expire.", "deduplicate": False})
     assert (doubled.status_code, Fact.objects.all_versions().count()) == (201, 2)
-
-
-def test_a_proposal_waits_and_is_not_searched(api: Api) -> None:
-    row = api.fact("Proposed.", propose=True)
-    assert row["status"] == "created"
-    assert api.get("/facts/search?q=proposed").json()["results"] == []
-    assert api.patch(f"/facts/{row['id']}", {"status": "active"}).json()["status"] == "active"
-    assert len(api.get("/facts/search?q=proposed").json()["results"]) == 1
 
 
 def test_bulk_answers_in_the_order_given_with_one_commit(api: Api) -> None:
@@ -175,57 +144,6 @@ def test_the_history_tells_every_version_with_its_commit(api: Api) -> None:
     assert [v["commit"]["kind"] for v in versions] == ["fact.delete", "fact.update", "fact.write"]
     assert api.get(path).status_code == 404
     assert api.get(f"{path}?at=1").json()["version"] == 1
-
-
-def test_superseding_with_the_text_of_another_fact_writes_none(api: Api) -> None:
-    other, old, older = api.fact("Alpha."), api.fact("Beta."), api.fact("Gamma.")
-    answer = api.post(f"/facts/{old['id']}/supersede", {"new_fact_text": " alpha."})
-    row = answer.json()
-    assert (answer.status_code, row["created"], row["id"]) == (200, False, other["id"])
-    assert row["parent_id"] == old["id"]
-    assert api.get(f"/facts/{old['id']}").json()["status"] == "superseded"
-    body = {"new_fact_text": "Alpha.", "deduplicate": False}
-    answer = api.post(f"/facts/{older['id']}/supersede", body)
-    assert (answer.status_code, answer.json()["created"]) == (201, True)
-    assert answer.json()["id"] not in (other["id"], older["id"])
-    with nothing_left():
-        body = {"new_fact_text": "Delta.", "deduplicate": "no"}
-        path = f"/facts/{other['id']}/supersede"
-        refused(api.post(path, body), 400, "invalid", "deduplicate")
-        for text, status, code in (
-            (" ", 400, "invalid"),
-            (5, 400, "invalid"),
-            ("x" * 65537, 413, "too_large"),
-        ):
-            refused(api.post(path, {"new_fact_text": text}), status, code, "new_fact_text")
-
-
-def test_superseding_keeps_what_is_not_said(api: Api) -> None:
-    old = api.fact("Tokens: 15 minutes.", category="security", tags=["auth"])
-    answer = api.post(
-        f"/facts/{old['id']}/supersede", {"new_fact_text": "Tokens: 30 minutes.", "confidence": 1}
-    )
-    new = answer.json()
-    assert (answer.status_code, new["parent_id"], new["category"], new["tags"]) == (
-        201,
-        old["id"],
-        "security",
-        ["auth"],
-    )
-    assert new["confidence"] == 1.0
-    assert api.get(f"/facts/{old['id']}").json()["status"] == "superseded"
-    problem = refused(
-        api.post(f"/facts/{old['id']}/supersede", {"new_fact_text": "again"}), 409, "illegal_transition"
-    )
-    assert problem["data"] == {"old": "superseded", "new": "superseded"}
-
-
-def test_archiving_and_restoring(api: Api) -> None:
-    path = f"/facts/{api.fact('a')['id']}"
-    assert api.post(f"{path}/archive").json()["status"] == "archived"
-    assert api.post(f"{path}/restore", {}).json()["status"] == "active"
-    with nothing_left():
-        refused(api.post(f"{path}/restore"), 409, "illegal_transition")
 
 
 def test_deleting_hides_here_and_nowhere_else(api: Api) -> None:

@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from memory.models import ApiKey
-from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
+from tests.memory.api.client import Api, api_for, nothing_left, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -81,30 +81,3 @@ def test_rotating_gives_the_old_key_its_grace(api: Api) -> None:
     refused(Api(new["token"]).get("/facts"), 401, "unauthenticated")
     refused(api.post(f"/keys/{new['id']}/rotate"), 409, "conflict")
     assert Api(gone["token"]).get("/facts").status_code == 200
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "code", "field"),
-    [
-        ({"scopes": ["read"]}, 400, "invalid", "label"),
-        ({"label": "", "scopes": ["read"]}, 400, "invalid", "label"),
-        ({"label": "k"}, 400, "invalid", "scopes"),
-        ({"label": "k", "scopes": []}, 400, "invalid", "scopes"),
-        ({"label": "k", "scopes": ["root"]}, 400, "invalid", "scopes"),
-        ({"label": "k", "scopes": [5]}, 400, "invalid", "scopes"),
-        ({"label": "k", "scopes": ["read"], "branch_patterns": ["[a]"]}, 400, "invalid", "branch_patterns"),
-        ({"label": "k", "scopes": ["read"], "rate_per_minute": 0}, 400, "invalid", "rate_per_minute"),
-        ({"label": "k", "scopes": ["read"], "expires_at": "2020-01-01"}, 400, "invalid", "expires_at"),
-        ({"label": "k", "scopes": ["read"], "project": UNKNOWN}, 400, "unknown_field", "project"),
-    ],
-)
-def test_a_key_that_cannot_be_made(api: Api, body: dict, status: int, code: str, field: str) -> None:
-    with nothing_left():
-        refused(api.post("/keys", body), status, code, field)
-
-
-def test_nobody_gives_more_than_they_hold(api: Api, project) -> None:
-    client = api_for(project, branch_patterns=["task/*"])
-    with nothing_left():
-        refused(client.post("/keys", {"label": "k", "scopes": ["read"]}), 403, "branch_forbidden")
-    assert ApiKey.objects.count() == 2

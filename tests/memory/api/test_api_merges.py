@@ -131,16 +131,6 @@ class TestMergeRequests:
         done(reviewer.post("/merge-requests/1/merge"))
         assert texts(api) == ["Tokens live for an hour."]
 
-    def test_a_decision_on_what_changed_has_the_conflict_as_it_is(self, api: Api, conflict: Any) -> None:
-        done(api.post("/merge-requests", {"source": TASK}), 201)
-        (item,) = done(api.get("/merge-requests/1/plan?class=conflict&type=fact"))["results"]
-        api.patch(f"/facts/{conflict['id']}", {"fact_text": "A week.", "branch": TASK})
-        body = {"decisions": [{"id": item["id"], "choice": "source", "token": item["token"]}]}
-        with nothing_left():
-            refusal = refused(api.post("/merge-requests/1/decisions", body), 409, "conflict")
-        (now,) = refusal["data"]["conflicts"]
-        assert (now["id"], now["token"] == item["token"]) == (conflict["id"], False)
-
     def test_what_was_decided_and_approved_is_taken_back(
         self, api: Api, reviewer: Api, stranger: Api, conflict: Any
     ) -> None:
@@ -284,14 +274,6 @@ class TestMergeRequests:
         problem = refused(reviewer.post("/merge-requests/1/merge"), 409, "conflict")
         assert problem["data"]["gates"] == "fast_forward"
 
-    def test_a_decision_on_an_unknown_id_is_a_mistake(self, api: Api, reviewer: Api, conflict: Any) -> None:
-        done(api.post("/merge-requests", {"source": TASK}), 201)
-        known = {"id": conflict["id"], "choice": "source"}
-        body = {"decisions": [known, {"id": UNKNOWN, "choice": "source"}]}
-        with nothing_left():
-            for path in ("/merge-requests/1/decisions", f"/branches/{TASK}/merge"):
-                refused(reviewer.post(path, body), 400, "invalid", "decisions[1].id")
-
     def test_a_tail_that_became_a_fork_names_its_conversation(self, api: Api, reviewer: Api) -> None:
         talk = done(api.post("/conversations", {"title": "Tokens"}), 201)["id"]
 
@@ -329,20 +311,6 @@ class TestMergeRequests:
         refused(api.post("/merge-requests", {"source": TASK, **body}), 400, "invalid", "ids")
         refused(api.post(f"/branches/{TASK}/merge", body), 400, "invalid", "ids")
 
-    def test_the_latest_of_two_decisions_in_one_call_counts(
-        self, api: Api, reviewer: Api, conflict: Any
-    ) -> None:
-        done(api.post("/merge-requests", {"source": TASK}), 201)
-        edited = {"id": conflict["id"], "choice": "edited", "text": "Tokens live for a year."}
-        body = {"decisions": [edited, {"id": conflict["id"], "choice": "target"}]}
-        settled = done(reviewer.post("/merge-requests/1/decisions", body))
-        assert (settled["decided"], settled["undecided"]) == (1, 0)
-        (item,) = done(api.get("/merge-requests/1/plan?class=conflict&type=fact"))["results"]
-        assert (item["decision"]["choice"], item["decision"]["text"]) == ("target", "")
-        both = {"decisions": [{"id": conflict["id"], "choice": "both"}, body["decisions"][1]]}
-        done(reviewer.post(f"/branches/{TASK}/merge", both))
-        assert texts(api) == ["Tokens live for two days."]
-
     def test_a_plan_goes_on_whether_the_default_strategy_is_named(self, api: Api, learned: Any) -> None:
         verified(api, api.fact("Keys are kept in a vault.", branch=TASK), TASK)
         body = {"dry_run": True, "limit": 1, "type": "fact"}
@@ -359,45 +327,8 @@ class TestMergeRequests:
             for path in ("/merge-requests/1/decisions", f"/branches/{TASK}/merge"):
                 refused(reviewer.post(path, body), 400, "invalid", "decisions")
 
-    def test_a_request_is_rejected(self, api: Api, reviewer: Api, learned: Any) -> None:
-        done(api.post("/merge-requests", {"source": TASK}), 201)
-        row = done(reviewer.post("/merge-requests/1/reject", {"reason": "Not true."}))
-        assert (row["state"], row["reason"]) == ("rejected", "Not true.")
-        for action in ("approve", "reject", "merge", "revert"):
-            refused(reviewer.post(f"/merge-requests/1/{action}"), 409, "illegal_transition")
-
-    def test_a_list_in_pages(self, api: Api, learned: Any) -> None:
-        for name in ("a", "b"):
-            api.post("/branches", {"name": name})
-            done(api.post("/merge-requests", {"source": name, "target": TASK}), 201)
-        first = done(api.get("/merge-requests?limit=1"))
-        assert [row["source"] for row in first["results"]] == ["b"]
-        rest = done(api.get(f"/merge-requests?limit=1&cursor={first['next']}"))
-        assert [row["source"] for row in rest["results"]] == ["a"]
-        assert done(api.get("/merge-requests?source=a&state=open"))["results"] == rest["results"]
-        assert done(api.get("/merge-requests?target=main"))["results"] == []
-
 
 class TestRefused:
-    @pytest.mark.parametrize(
-        ("body", "status", "code", "field"),
-        [
-            ({}, 400, "invalid", "source"),
-            ({"source": TASK, "target": TASK}, 409, "conflict", None),
-            ({"source": "none"}, 404, "not_found", None),
-            ({"source": TASK, "strategy": "best"}, 400, "invalid", "strategy"),
-            ({"source": TASK, "ids": [UNKNOWN]}, 400, "invalid", "ids"),
-            ({"source": TASK, "strategy": "cherry_pick", "ids": ["x"]}, 400, "invalid", "ids[0]"),
-            ({"source": TASK, "title": "x" * 201}, 400, "invalid", "title"),
-            ({"source": TASK, "state": "merged"}, 400, "unknown_field", "state"),
-        ],
-    )
-    def test_what_makes_no_request(
-        self, api: Api, learned: Any, body: Any, status: int, code: str, field: Any
-    ) -> None:
-        with nothing_left():
-            refused(api.post("/merge-requests", body), status, code, field)
-
     @pytest.mark.parametrize(
         ("body", "code", "field"),
         [
@@ -415,28 +346,6 @@ class TestRefused:
         done(api.post("/merge-requests", {"source": TASK}), 201)
         with nothing_left():
             refused(api.post("/merge-requests/1/decisions", body), 400, code, field)
-
-    def test_another_projects_request_is_none(self, api: Api, stranger: Api, learned: Any) -> None:
-        made = done(api.post("/merge-requests", {"source": TASK}), 201)
-        for key in (made["id"], "1", "0", UNKNOWN):
-            refused(stranger.get(f"/merge-requests/{key}"), 404, "not_found")
-            refused(stranger.post(f"/merge-requests/{key}/merge"), 404, "not_found")
-        refused(api.get("/merge-requests/x"), 400, "invalid", "id")
-
-    def test_a_second_one_and_the_authors_approval(self, api: Api, learned: Any) -> None:
-        done(api.post("/merge-requests", {"source": TASK}), 201)
-        done(api("PATCH", "/policies/main", {"approvals": 1}), 201)
-        with nothing_left():
-            refused(api.post("/merge-requests", {"source": TASK}), 409, "exists")
-            refused(api.post("/merge-requests/1/approve"), 409, "conflict")
-
-    def test_force_needs_an_admin(self, api: Api, reviewer: Api, learned: Any) -> None:
-        api.fact("A guess.", branch=TASK)
-        done(api.post("/merge-requests", {"source": TASK}), 201)
-        with nothing_left():
-            refused(reviewer.post("/merge-requests/1/merge"), 409, "conflict")
-            refused(reviewer.post("/merge-requests/1/merge", {"force": True}), 403, "scope_missing")
-        assert done(api.post("/merge-requests/1/merge", {"force": True}))["state"] == "merged"
 
     def test_a_merge_sent_twice_is_one(self, reviewer: Api, api: Api, learned: Any) -> None:
         done(api.post("/merge-requests", {"source": TASK}), 201)
