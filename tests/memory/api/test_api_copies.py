@@ -4,9 +4,9 @@ import pytest
 
 from memory.answers import copies as copy_shapes
 from memory.db.backend import get_features
-from memory.models import AuditEntry, Snapshot
+from memory.models import AuditEntry
 from tests.databases import ON_SQLITE
-from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
+from tests.memory.api.client import Api, api_for, nothing_left, refused
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("copies_open")]
 
@@ -67,48 +67,16 @@ def test_a_workspace(api: Api) -> None:
     assert [one["id"] for one in api.get("/workspaces?state=promoted").json()["results"]] == [row["id"]]
 
 
-def test_what_is_refused(api: Api, project, other_project) -> None:
-    pk = api.post("/snapshots", {"name": "p"}).json()["id"]
+def test_what_is_refused(api: Api, project) -> None:
     space = api.post("/workspaces", {"name": "w"}).json()["id"]
-    writer, reader = api_for(project, scopes=["write"]), api_for(project, scopes=["read"])
-    bound = api_for(project, branch_patterns=["task/*"])
-    stranger = api_for(other_project)
+    writer, bound = api_for(project, scopes=["write"]), api_for(project, branch_patterns=["task/*"])
+    of_store = {"name": "q", "kind": "store"}
     with nothing_left():
-        refused(api.post("/snapshots", {}), 400, "invalid", "name")
-        refused(api.post("/snapshots", {"name": ""}), 400, "invalid", "name")
-        refused(api.post("/snapshots", {"name": "q", "kind": "table"}), 400, "invalid", "kind")
-        refused(
-            api.post("/snapshots", {"name": "q", "kind": "store", "branch": "main"}),
-            400,
-            "unknown_field",
-            "branch",
-        )
-        refused(api.post("/snapshots", {"name": "q", "branch": "nowhere"}), 404, "not_found")
-        refused(api.post("/snapshots", {"name": "p"}), 409, "exists")
-        refused(api.get("/snapshots?kind=x"), 400, "invalid", "kind")
-        refused(api.post(f"/snapshots/{pk}/restore", {"dry_run": "yes"}), 400, "invalid", "dry_run")
+        refused(api.post("/snapshots", {**of_store, "branch": "main"}), 400, "unknown_field", "branch")
         refused(api.post("/snapshots/window", {"days": 101}), 400, "invalid", "days")
-        refused(api.post("/snapshots/window", {}), 400, "invalid", "days")
         if not get_features().has_time_window:
             refused(api.post("/snapshots/window", {"days": 1}), 409, "conflict")
         assert api.get("/snapshots/window").json() == {"days": 0}
-        refused(api.post("/workspaces", {}), 400, "invalid", "name")
-        refused(api.post("/workspaces", {"name": "w"}), 409, "exists")
-        for path in (f"/snapshots/{UNKNOWN}", "/snapshots/x", f"/workspaces/{UNKNOWN}"):
-            assert api.get(path).status_code in (400, 404)
-        refused(reader.post("/snapshots", {"name": "q"}), 403, "scope_missing")
-        refused(writer.post(f"/snapshots/{pk}/restore"), 403, "scope_missing")
-        refused(writer.post("/snapshots", {"name": "q", "kind": "store"}), 403, "scope_missing")
-        refused(bound.post("/snapshots", {"name": "q", "kind": "store"}), 403, "branch_forbidden")
-        refused(writer.get("/workspaces"), 403, "scope_missing")
+        refused(writer.post("/snapshots", of_store), 403, "scope_missing")
+        refused(bound.post("/snapshots", of_store), 403, "branch_forbidden")
         refused(bound.get(f"/workspaces/{space}"), 403, "branch_forbidden")
-        for answer in (
-            stranger.get(f"/snapshots/{pk}"),
-            stranger.post(f"/snapshots/{pk}/restore"),
-            stranger.delete(f"/snapshots/{pk}"),
-            stranger.get(f"/workspaces/{space}/diff"),
-            stranger.post(f"/workspaces/{space}/drop"),
-        ):
-            refused(answer, 404, "not_found")
-        refused(Api("").get("/snapshots"), 401, "unauthenticated")
-    assert Snapshot.objects.count() == 1
