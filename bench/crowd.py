@@ -1,11 +1,12 @@
 """What an agent is told where a repository has many decisions: at a session's start, and with its prompts.
 
-.venv/bin/python -m bench.crowd [--data bench/data/crowd_languages.json] [--half open] [--show]
+.venv/bin/python -m bench.crowd [--data bench/data/crowd_languages.json] [--half each] [--show]
 
 crowd.json has 75 decisions of 15 sessions in one repository, four of which later ones replace, and 60 later
 prompts: 30 need one of the decisions, 30 need none. The sessions are sent as hook events and ended. Then a
 session starts, and each prompt comes in two sessions of its own: one that was told something at its start,
-and one that was not, where all that it needs has to come with the prompt.
+and one that was not, where all that it needs has to come with the prompt. Of ``each`` half are 71 further
+prompts, one for each decision that holds.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from bench.local_engine import local, set_up
 DATA = Path(__file__).with_name("data") / "crowd.json"
 MAX_LINES, MAX_TOKENS = 5, 1000
 MIN_STANDING, MIN_NEEDED, MAX_UNRELATED, MAX_BRACKETS = 0.8, 0.9, 0.05, 0.15
+HALVES = {"both": ("open", "sealed")}
 BRACKETS = re.compile(r"\[[^\]]*\]")
 
 
@@ -81,7 +83,7 @@ def measure(data: Mapping[str, Any], half: str, show: bool) -> tuple[Counter[str
     if show:
         print(told, *missing(told, sessions), sep="\n")
     for number, one in enumerate(data["prompts"]):
-        if half not in ("both", one["half"]):
+        if one["half"] not in HALVES.get(half, (half,)):
             continue
         for kind in ("without a start", "with a start"):
             key = f"{kind}-{number}"
@@ -121,7 +123,7 @@ def report(total: Counter[str], texts: list[str], times: list[float]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--half", choices=("both", "open", "sealed"), default="both")
+    parser.add_argument("--half", choices=("both", "open", "sealed", "each"), default="both")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--show", action="store_true", help="print what is told")
     parser.add_argument("--embedder", default="minilm")

@@ -55,7 +55,7 @@ FOR_ONE_THING, FOR_ONESELF, FOR_FEW, FOR_NO_NAME = -0.8, 1.0, 0.3, -1.5
 # Where a question names who speaks, what is above ENOUGH counts little and who says it much: added is for the
 # name, and for the share of others among the texts that fit best. With a SHARPNESS of 20 a text whose words
 # match less by .035 counts half.
-ENOUGH, BEYOND, FOR_NAMED, FOR_OTHERS, SHARPNESS = 1.0, 0.15, 1.2, -4.0, 20.0
+ENOUGH, BEYOND, FOR_NAMED, FOR_OTHERS, SHARPNESS = 0.5, 0.15, 1.4, -5.0, 20.0
 
 
 class Expectation(NamedTuple):

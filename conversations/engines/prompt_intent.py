@@ -114,6 +114,10 @@ WORK = lazy_pattern(
     r"|store|save|use"
     r"|change|update|put|generate|define|introduce|switch|upgrade|allow|limit|schedule|document|encrypt|hash|sort"
     r"|filter|import|export|publish|deploy|release|roll|reformat|format|fix|wire|plan|order"
+    r"|clean|repair|style|pass|port|rewrite|convert|adapt|extract|expose|include|enable|disable|prototype|render"
+    r"|display|parse|track|count|compute|calculate|protect|secure|connect|hook|swap|split|wrap|rework|redesign"
+    r"|cover|call|label|choose|pick|model|seed|provision|spin up|resize|paginate|notify|remind|charge"
+    r"|host|scale|monitor|instrument"
     r"|(?:we|i) (?:need|want|have)|how (?:(?:do|can|will) we|(?:should|may|shall|must) (?:we|i))"
     r"|(?:\w+ ){1,3}(?:wants?|needs?|should|must)"
     rf"|{_MAKING})\b"
@@ -121,6 +125,7 @@ WORK = lazy_pattern(
     r"|.{0,4}(?:添加|增加|写|实现|创建|改|做)",
     re.I | re.S,
 )
+CLAUSE_END = lazy_pattern(r"[,;.:!–-]\s+|\s(?:so|and|then)\s")
 GLANCE = lazy_pattern(
     rf"{POLITE}(?:run|rerun|show|open|list|print|explain|describe|summari[sz]e|tell|install|start|stop|restart|undo"
     r"|push|pull|find|look|try|go|continue|wait|thanks?|git|what|why|where|who|when|whose|is|are|did|does|was|were"
@@ -198,11 +203,17 @@ def is_subject(word: str) -> bool:
 
 
 def find_least(text: str) -> Least:
-    if WORK.match(text):
+    if WORK.match(text) or ends_with_work(text):
         return NEEDED_FOR_WORK
     if GLANCE.match(text):
         return NEEDED_TO_GLANCE
     return NEEDED_WITHOUT_SPACES if is_dense(text) else NEEDED_ELSE
+
+
+def ends_with_work(text: str) -> bool:
+    """Return whether a prompt says what is the matter, and then what to do: "dogs pay twice, fix it"."""
+    last = CLAUSE_END.split(text)[-1]
+    return last != text and not last.endswith("?") and bool(WORK.match(last))
 
 
 def is_english(text: str) -> bool:

@@ -247,6 +247,22 @@ def test_nearness_alone_is_evidence_in_english_only(prompt, text, is_needed):
     assert bool(weigh(question, text, 0.5)) == is_needed
 
 
+@pytest.mark.parametrize(
+    ("prompt", "is_needed"),
+    [
+        ("Dogs pay the fare twice: fix it", True),
+        ("The header looks dull, so restyle it or write it anew", False),  # the order does not begin a clause
+        ("The header looks dull, redesign it", True),
+        ("Style the header of the page", True),
+        ("Dogs pay the fare twice", False),
+        ("Dogs pay the fare twice, or does that change?", False),
+    ],
+)
+def test_an_order_at_the_end_of_a_prompt_makes_it_work(prompt, is_needed):
+    question = PreparedQuery(prompt, extract_keywords(prompt), model=DEFAULT_MODEL)
+    assert bool(weigh(question, "Releases are signed by Greta.", 0.25)) is is_needed
+
+
 def test_a_prompt_is_not_told_itself(api):
     say(api, SAID, "s1")
     assert say(api, SAID.lower(), "s2", prompt_id="q") == ""

@@ -14,7 +14,7 @@ from memory.db.index_tokens import search_phrases
 from memory.db.raw_select import fetch_one
 from memory.engines.search.candidates import PreparedQuery
 from memory.engines.search.scoring import Scored
-from memory.engines.search.speakers import ASKING, name_speaker
+from memory.engines.search.speakers import ASKING, name_speaker, weigh_telling
 from memory.engines.search.windows import match_words
 from memory.evidence import (
     FOR_NO_NAME,
@@ -114,8 +114,8 @@ def stands_anywhere(name: str, hits: Iterable[Scored]) -> bool:
 
 
 def weigh_others(hits: Sequence[Scored]) -> float | None:
-    """Return the share of others than the named among the texts whose words match best, the better the more;
-    None where a question names none of those who speak.
+    """Return the share of others than the named among the texts whose words match best, the better the more,
+    and those in which people speak of themselves the most; None where a question names none who speak.
     """
     rated = [hit for hit in hits if hit.bare is not None and "speaker" in hit.columns]
     own = [bool(hit.columns["speaker"][hit.at]) and name_speaker(hit.row) not in ASKING for hit in rated]
@@ -123,6 +123,8 @@ def weigh_others(hits: Sequence[Scored]) -> float | None:
         return None
     matches = np.array([hit.bare for hit in rated])
     weights = np.exp(SHARPNESS * (matches - matches.max()))
+    telling = weights * np.array([weigh_telling(hit.row.text) for hit in rated])
+    weights = telling if telling.any() else weights
     return float(1 - weights[own].sum() / weights.sum())
 
 

@@ -11,6 +11,8 @@ SPEAKER = re.compile(r"\s*(?:\[[^\]\n]{0,60}\]\s*)?([^\W\d_][\w.'’-]{0,29}(?: 
 NAMED_WITHIN = 180  # characters of a text, among which its speaker stands
 ASKING = frozenset({"user", "human"})
 FIRST_PERSON = re.compile(r"(?<!\w)(?:i|i['’](?:m|ve|d|ll)|my|mine|me|myself|we|our|ours|us)(?!\w)")
+SECOND_PERSON = re.compile(r"(?<!\w)(?:you|you['’](?:re|ve|d|ll)|your|yours|yourself)(?!\w)")
+OF_ONESELF, OF_NOBODY, OF_ANOTHER = 2.0, 1.0, 0.0  # how much a text tells of who says it
 ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai", "agent"})  # which say no name
 
 
@@ -23,6 +25,16 @@ def find_speaker(text: str) -> str:
     """Return the name before a text's first colon, in lower case; empty where there is none."""
     match = SPEAKER.match(text)
     return match[1].casefold() if match else ""
+
+
+def weigh_telling(text: str) -> float:
+    """Return how much a text tells of its speaker: "I went camping" does, "your trip was long" of another; in
+    other languages than English all texts weigh the same.
+    """
+    folded = text.casefold()
+    if FIRST_PERSON.search(folded):
+        return OF_ONESELF
+    return OF_ANOTHER if SECOND_PERSON.search(folded) else OF_NOBODY
 
 
 def find_named(speakers: Collection[str], question: str) -> frozenset[str]:

@@ -315,8 +315,16 @@ class TestWithTheModel:
 
         many("Ben: My bees make honey.", "Ben: I work in a bank.", "Ben: It rains.", "Anna: So what?")
         before = measure_odds()
-        many("Anna: Do your bees make honey, Ben?", "Anna: Ben's bees make wax.", "Anna: Ben, bees hum.")
+        many("Anna: I know Ben's bees make honey.", "Anna: Ben's and my bees make wax.", "Anna: Ben, I rest.")
         assert measure_odds() < before / 3
+
+    def test_who_tells_of_themselves_counts_and_who_answers_them_does_not(self, project, many, look):
+        many(
+            "Anna: I went camping by the lake.", "Ben: Your camping by the lake sounds great.", "Ben: I rest."
+        )
+        EmbeddingEngine().embed_pending(project.pk)
+        anna, ben = (look(f"Did {name} go camping by the lake?").evidence for name in ("Anna", "Ben"))
+        assert anna / (1 - anna) > 20 * ben / (1 - ben)
 
     def test_a_name_that_stands_nowhere_takes_evidence_away(self, project, many, look):
         many("Anna moved to Lisbon in March.")
