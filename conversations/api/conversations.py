@@ -23,7 +23,7 @@ from conversations.engines.import_export.engine import ConversationTransfer
 from conversations.operations.conversations import CONVERSATIONS
 from memory.answers.declared_serializers import RequestShape, declare_fields, request_field
 from memory.api.base import build_row_response, get_request_actor
-from memory.api.operations import build_view
+from memory.api.operation_views import build_view
 from memory.api.routes import serve_at
 from memory.api.schema import AT, BRANCH, document_routes, query, route
 from memory.engines.support import validation as c

@@ -10,7 +10,7 @@ from curation.answers import bundles as shapes
 from curation.engines.bundles.engine import KnowledgeBundleEngine
 from curation.operations.bundles import BUNDLES
 from memory.api.base import get_request_actor
-from memory.api.operations import build_view
+from memory.api.operation_views import build_view
 from memory.api.routes import serve_at
 from memory.api.schema import TEXT, document_routes, query, route
 from memory.engines.support import validation as c

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from day1site.cli.operations import Noun
+from day1site.cli.operation_commands import Noun
 from day1site.cli.output import note, print_pairs, print_rows, print_table
 from day1site.cli.rest import Answer
 

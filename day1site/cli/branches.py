@@ -8,7 +8,7 @@ from day1site.cli.client import load_operations
 from day1site.cli.declared_fields import field_options, filter_options, split_filters
 from day1site.cli.errors import UsageError
 from day1site.cli.invocation import Invocation
-from day1site.cli.operations import Noun
+from day1site.cli.operation_commands import Noun
 from day1site.cli.output import name_actor, note, print_pairs, print_rows
 from day1site.cli.parameters import argument, drop_empty, listing_options, paging_options, switch
 from day1site.cli.rest import NULL, Answer

@@ -9,7 +9,7 @@ import click
 
 from day1site.cli.declared_fields import field_option
 from day1site.cli.invocation import Invocation
-from day1site.cli.operations import Noun
+from day1site.cli.operation_commands import Noun
 from day1site.cli.output import note, print_rows
 from day1site.cli.parameters import argument, branch_option, drop_empty, option, switch
 from day1site.cli.rest import Answer

@@ -10,7 +10,7 @@ import click
 from day1site.cli.bundles import parse_document, read_bytes
 from day1site.cli.declared_fields import field_choices, field_options, state_options
 from day1site.cli.invocation import Invocation, read_text
-from day1site.cli.operations import Noun, make_operation
+from day1site.cli.operation_commands import Noun, make_operation
 from day1site.cli.output import note, print_pairs, print_rows, short_time
 from day1site.cli.parameters import OneOf, argument, at_option, branch_option, drop_empty, option
 from day1site.cli.rest import Answer, quote_id

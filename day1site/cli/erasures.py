@@ -2,7 +2,7 @@
 
 from day1site.cli.errors import CliError
 from day1site.cli.invocation import Invocation, command
-from day1site.cli.operations import Noun, declare_inputs
+from day1site.cli.operation_commands import Noun, declare_inputs
 from day1site.cli.output import note, print_rows, print_table
 from day1site.cli.parameters import OneOf, argument, option, switch
 from day1site.cli.rest import Answer

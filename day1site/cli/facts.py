@@ -15,7 +15,7 @@ from day1site.cli.declared_fields import (
 from day1site.cli.errors import UsageError
 from day1site.cli.invocation import Invocation, command, read_text
 from day1site.cli.names import FILTER_PREFIX
-from day1site.cli.operations import Noun
+from day1site.cli.operation_commands import Noun
 from day1site.cli.output import name_actor, note, print_pairs, print_rows, strip_control
 from day1site.cli.parameters import (
     WHOLE,

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from day1site.cli.invocation import Invocation, command, read_text
-from day1site.cli.operations import Noun
+from day1site.cli.operation_commands import Noun
 from day1site.cli.output import note, print_rows
 from day1site.cli.parameters import argument, branch_option, drop_empty, option
 from day1site.cli.rest import Answer

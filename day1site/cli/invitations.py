@@ -4,7 +4,7 @@ from typing import Any
 
 from day1site.cli.declared_fields import field_options
 from day1site.cli.invocation import Invocation
-from day1site.cli.operations import Noun
+from day1site.cli.operation_commands import Noun
 from day1site.cli.parameters import drop_empty
 
 GROUP = Noun("invitations", "day1 invitations create --role curator")

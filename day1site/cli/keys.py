@@ -1,6 +1,6 @@
 """The commands on API keys."""
 
-from day1site.cli.operations import Noun
+from day1site.cli.operation_commands import Noun
 from day1site.cli.output import note, short_time
 from day1site.cli.rest import Answer
 

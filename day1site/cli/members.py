@@ -2,7 +2,7 @@
 
 from day1site.cli.declared_fields import field_choices
 from day1site.cli.invocation import Invocation
-from day1site.cli.operations import Noun
+from day1site.cli.operation_commands import Noun
 from day1site.cli.output import name_actor, note, print_table, short_time
 from day1site.cli.parameters import OneOf, argument
 from day1site.cli.rest import Answer

@@ -7,7 +7,7 @@ from day1site.cli.branches import GROUP as BRANCH
 from day1site.cli.declared_fields import field_choices
 from day1site.cli.errors import UsageError
 from day1site.cli.invocation import Invocation
-from day1site.cli.operations import Noun
+from day1site.cli.operation_commands import Noun
 from day1site.cli.output import note, print_pairs, print_rows, short_time
 from day1site.cli.parameters import OneOf, argument, drop_empty, option, switch
 from day1site.cli.rest import Answer, quote_place

@@ -5,7 +5,7 @@ from typing import Any
 from day1site.cli.declared_fields import FILTERS, field_options, filter_options, split_filters, state_options
 from day1site.cli.invocation import Invocation, command, read_text
 from day1site.cli.names import FILTER_PREFIX
-from day1site.cli.operations import Noun
+from day1site.cli.operation_commands import Noun
 from day1site.cli.parameters import (
     argument,
     at_option,

@@ -5,7 +5,7 @@ from typing import Any
 from day1site.cli.declared_fields import field_options
 from day1site.cli.errors import UsageError
 from day1site.cli.invocation import Invocation
-from day1site.cli.operations import Noun
+from day1site.cli.operation_commands import Noun
 from day1site.cli.output import print_pairs
 from day1site.cli.parameters import OneOf, argument, drop_empty, option, switch
 from day1site.cli.rest import Answer

@@ -11,7 +11,7 @@ from day1site.cli.errors import CliError, Refused
 from day1site.cli.fact_jsonl import read_lines
 from day1site.cli.import_export import open_source
 from day1site.cli.invocation import Invocation, command, read_text
-from day1site.cli.operations import Noun
+from day1site.cli.operation_commands import Noun
 from day1site.cli.output import note, print_pairs
 from day1site.cli.parameters import (
     WHOLE,

@@ -4,7 +4,7 @@ from typing import Any
 
 from day1site.cli.declared_fields import field_options, filter_options, split_filters, state_options
 from day1site.cli.invocation import Invocation, command
-from day1site.cli.operations import Noun, make_operation
+from day1site.cli.operation_commands import Noun, make_operation
 from day1site.cli.output import note, print_rows
 from day1site.cli.parameters import argument, at_option, branch_option, drop_empty, listing_options
 from day1site.cli.rest import Answer

@@ -4,7 +4,7 @@ from typing import Any
 
 from day1site.cli.client import Client
 from day1site.cli.invocation import Invocation
-from day1site.cli.operations import Noun
+from day1site.cli.operation_commands import Noun
 from day1site.cli.output import note, print_pairs, print_rows
 from day1site.cli.parameters import (
     WHOLE,

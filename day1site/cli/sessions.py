@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from day1site.cli.importing.writer import find_project
-from day1site.cli.operations import Noun
+from day1site.cli.operation_commands import Noun
 from day1site.cli.output import print_pairs, print_rows
 from day1site.cli.rest import Answer
 

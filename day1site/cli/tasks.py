@@ -1,6 +1,6 @@
 """The commands on agents' tasks."""
 
-from day1site.cli.operations import Noun
+from day1site.cli.operation_commands import Noun
 from day1site.cli.output import note, print_pairs, print_rows
 from day1site.cli.rest import Answer
 

@@ -7,7 +7,7 @@ from day1site.cli.declared_fields import FILTERS, filter_options, split_filters
 from day1site.cli.errors import UsageError
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.names import FILTER_PREFIX
-from day1site.cli.operations import Noun
+from day1site.cli.operation_commands import Noun
 from day1site.cli.output import note, print_pairs, print_rows
 from day1site.cli.parameters import (
     WHOLE,

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from memory.answers import erasures as shapes
 from memory.api.base import get_request_actor
-from memory.api.operations import build_view
+from memory.api.operation_views import build_view
 from memory.api.routes import serve_at
 from memory.api.schema import route
 from memory.engines.erasure.scopes import MAX_MATCH

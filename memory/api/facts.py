@@ -10,7 +10,7 @@ from memory.actors import Actor
 from memory.answers import facts as shapes
 from memory.api.access import SESSION_HEADER
 from memory.api.base import get_request_actor
-from memory.api.operations import build_view
+from memory.api.operation_views import build_view
 from memory.api.routes import serve_at
 from memory.api.schema import documented
 from memory.engines.facts.short_ids import find_fact_id

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from memory.answers.members import InvitationInput, NewInvitationShape, render_invitation
 from memory.api.base import build_row_response, get_request_actor
-from memory.api.operations import build_view
+from memory.api.operation_views import build_view
 from memory.api.routes import serve_at
 from memory.api.schema import route
 from memory.engines.fields.base import Use

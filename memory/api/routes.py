@@ -8,7 +8,7 @@ from django.apps import apps
 from django.utils.module_loading import module_has_submodule
 from rest_framework.viewsets import ViewSetMixin
 
-from memory.api.operations import build_view
+from memory.api.operation_views import build_view
 from memory.discovery import import_modules
 from memory.operations.base import RESOURCES
 

@@ -9,7 +9,7 @@ import pytest
 
 from day1site.mcp.call_context import Arguments
 from memory.actors import Actor
-from memory.api.operations import (
+from memory.api.operation_views import (
     build_input,
     build_view,
     describe_operation,

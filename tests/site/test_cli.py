@@ -396,17 +396,17 @@ def test_trouble_with_the_store_is_one_line(day1: Day1, monkeypatch: pytest.Monk
     def fail(*args: Any, **how: Any) -> Any:
         raise ZeroDivisionError("x\ny")
 
-    monkeypatch.setattr("memory.api.operations.read_arguments", fail)
+    monkeypatch.setattr("memory.api.operation_views.read_arguments", fail)
     assert day1("facts") == (1, "", "error: Something went wrong: ZeroDivisionError: x y\n")
 
     def lose(*args: Any, **how: Any) -> Any:
         raise DatabaseAway("no server answers")
 
-    monkeypatch.setattr("memory.api.operations.read_arguments", lose)
+    monkeypatch.setattr("memory.api.operation_views.read_arguments", lose)
     assert day1("facts") == (1, "", "store_error: The store cannot be used: no server answers.\n")
 
     def stop(*args: Any, **how: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("memory.api.operations.read_arguments", stop)
+    monkeypatch.setattr("memory.api.operation_views.read_arguments", stop)
     assert day1("facts") == (130, "", "")

@@ -6,7 +6,7 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import WHO, input_properties
-from day1site.mcp.tools.operations import take_offered
+from day1site.mcp.tools.operation_parameters import take_offered
 from memory.engines.access.work_handles import WorkEngine
 from memory.engines.branches.diff import AGAINST, BASE, CHANGES, KIND
 from memory.engines.branches.manager import BranchManager

@@ -10,7 +10,7 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import WHO, input_properties
-from day1site.mcp.tools.operations import take_offered
+from day1site.mcp.tools.operation_parameters import take_offered
 from day1site.mcp.tools.search import index_known, newest_lines
 from memory.answers.derived import render_derived
 from memory.engines.fields.base import Use

@@ -6,7 +6,7 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import input_properties
-from day1site.mcp.tools.operations import offer_parameters, take_offered
+from day1site.mcp.tools.operation_parameters import offer_parameters, take_offered
 from memory.answers import tasks as shapes
 from memory.answers.rendering import build_renderer
 from memory.engines.agent_tasks.completion import CompletedPart, CompletedTask

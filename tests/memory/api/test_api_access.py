@@ -235,7 +235,7 @@ def test_a_busy_database_is_told_as_such(api: Api, monkeypatch) -> None:
     def busy(*_: object, **__: object) -> None:
         raise OperationalError("database is locked: other writers took too long")
 
-    monkeypatch.setattr("memory.api.operations.read_arguments", busy)
+    monkeypatch.setattr("memory.api.operation_views.read_arguments", busy)
     answer = api.post("/facts", {"fact_text": "a"})
     refused(answer, 503, "unavailable")
     assert answer["Retry-After"] == "1"

@@ -390,7 +390,7 @@ def test_what_nobody_expected_is_logged_and_not_told(api: Api, monkeypatch, capl
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("secret /path/to/file")
 
-    monkeypatch.setattr("memory.api.operations.read_arguments", fail)
+    monkeypatch.setattr("memory.api.operation_views.read_arguments", fail)
     problem = refused(api.get("/facts"), 500, "error")
     assert "secret" not in json.dumps(problem)
     assert "secret /path/to/file" in caplog.text
@@ -400,7 +400,7 @@ def test_a_provider_that_is_away_has_a_line_in_the_log(api: Api, monkeypatch, ca
     def fail(*_: object, **__: object) -> None:
         raise ProviderUnavailable(reason="no answer within 5 s")
 
-    monkeypatch.setattr("memory.api.operations.read_arguments", fail)
+    monkeypatch.setattr("memory.api.operation_views.read_arguments", fail)
     refused(api.get("/facts"), 503, "provider_unavailable")
     lines = [
         (row.levelname, row.getMessage()) for row in caplog.records if row.name == "memory.answers.problems"

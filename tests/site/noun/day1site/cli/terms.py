@@ -1,6 +1,6 @@
 """The commands on terms."""
 
-from day1site.cli.operations import Noun
+from day1site.cli.operation_commands import Noun
 
 GROUP = Noun("terms", "day1 terms --all")
 

@@ -3,7 +3,7 @@
 from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
-from day1site.mcp.tools.operations import offer_parameters, take_offered
+from day1site.mcp.tools.operation_parameters import offer_parameters, take_offered
 from memory.answers.terms import TermShape, render
 from memory.operations.terms import TERMS, engine
 
