@@ -8,9 +8,11 @@ from uuid import UUID
 
 from django.core.exceptions import EmptyResultSet
 from django.db import models
+from django.db.models import Q
 
 from memory.db.expressions import NATIVE_TYPES, ColumnIn, Condition, prepare_values
 
+Filter = tuple[bool, tuple, dict]  # whether it is negated, its conditions, and its lookups
 PLAIN_VALUES = (str, int, UUID)
 PLAIN_FIELDS = (models.CharField, models.IntegerField, models.UUIDField)
 MAX_INTEGER = 2**63  # the ORM knows that no row has one beyond it
@@ -40,20 +42,29 @@ class IsBeyond(Condition):
         return f"{column} {'<' if self.below else '>'} %s", prepare_values(self.of, [self.value], connection)
 
 
-def take_conditions(
-    model: type[models.Model], filters: Iterable[tuple[bool, tuple, dict]]
-) -> list[Condition] | None:
-    """Return the conditions that filters consist of; None where the ORM has to compile one.
+def split_filters(
+    model: type[models.Model], filters: Iterable[Filter]
+) -> tuple[list[Condition], list[Filter]]:
+    """Return the conditions of filters that consist of some, and the filters that the ORM has to compile.
 
     Raises EmptyResultSet for a column that is to have one of no values.
     """
     found: list[Any] = []
-    for negate, args, kwargs in filters:
+    others: list[Filter] = []
+    for one in filters:
+        negate, args, kwargs = one
         each = [*args, *(take_lookup(model, lookup, value) for lookup, value in kwargs.items())]
-        if negate or not all(isinstance(one, Condition) for one in each):
-            return None
-        found += each
-    return found
+        if negate or not all(isinstance(condition, Condition) for condition in each):
+            others.append(one)
+        else:
+            found += each
+    return found, others
+
+
+def replay_filters(rows: models.QuerySet, filters: Iterable[Filter]) -> models.QuerySet:
+    """Apply filters to a queryset of the same model."""
+    conditions = [(negate, Q(*args, **kwargs)) for negate, args, kwargs in filters]
+    return rows.filter(*(~condition if negate else condition for negate, condition in conditions))
 
 
 def take_lookup(model: type[models.Model], lookup: str, value: Any) -> Condition | None:

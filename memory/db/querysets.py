@@ -34,7 +34,7 @@ from memory.db.indexes import searchable_condition
 from memory.db.lazy_filters import LazyFilters, Row
 from memory.db.lineage import MaskedLineage
 from memory.db.neighbours import Reach, count_distances, newest_in_groups, read_neighbours, unite_neighbours
-from memory.db.plain_filters import IsBeyond, take_conditions
+from memory.db.plain_filters import Filter, IsBeyond, replay_filters, split_filters
 from memory.db.versioned_query import BranchNotNamed, VersionedQuery, require_branch
 
 Lineage = Sequence[tuple[int, int]]
@@ -45,14 +45,16 @@ FETCH_CHARACTERS = 2**20  # per portion, where rows are read by their keys
 
 class VersionedQuerySet(LazyFilters[Row]):
     lineage: Lineage | None = None
-    recorded_filters: tuple[tuple[bool, tuple, dict], ...] = ()
+    recorded_filters: tuple[Filter, ...] = ()
     tokens: dict[str, tuple[str, ...]] = {}
     only_searchable = False
-    _filters: CompiledWhere | None = None  # the filters as compiled SQL, for statements that repeat them
+    # Filters as compiled SQL, for statements that repeat them; shared by querysets of one lineage.
+    _compiled: dict[tuple[int, ...], tuple[Sequence[Filter], CompiledWhere]]
     _known = 0  # number of filters that the index can apply by itself
 
     def __init__(self, model: Any = None, query: Any = None, using: Any = None, hints: Any = None) -> None:
         super().__init__(model, query or VersionedQuery(model), using, hints)
+        self._compiled = {}
 
     # ---- naming the branch -------------------------------------------------------------------
 
@@ -65,7 +67,7 @@ class VersionedQuerySet(LazyFilters[Row]):
         if self.lineage is not None:
             raise BranchNotNamed("A branch was named already.")
         clone = self._with_branch("branch")
-        clone.lineage = tuple(lineage)
+        clone.lineage, clone._compiled = tuple(lineage), {}
         # A union of one arm would be read row by row.
         shown = Visible(self.model, lineage, known=len(lineage) == 1)
         return clone._add_where(shown).mask_hidden(lineage)
@@ -166,7 +168,9 @@ class VersionedQuerySet(LazyFilters[Row]):
         """
         rows = self.model._base_manager.using(self.db)
         for i in range(len(self.named_lineage)):
-            yield self._replay_filters(rows.filter(self._arm_row(i, walk))).filter(**condition)
+            yield replay_filters(rows.filter(self._arm_row(i, walk)), self.recorded_filters).filter(
+                **condition
+            )
 
     def fetch_all(self) -> list[Row]:
         """Return all rows, unordered. For narrow filters: each arm of the lineage uses its own index."""
@@ -202,7 +206,7 @@ class VersionedQuerySet(LazyFilters[Row]):
                 each = self._where_conditions([shown])
                 found += read_neighbours(self.db, self.model, each, pks, same, columns, reach, cut)
             else:
-                arm = self._replay_filters(base.filter(shown))
+                arm = replay_filters(base.filter(shown), self.recorded_filters)
                 known = base.filter(pk__in=pks)
                 found += unite_neighbours(arm, known, same, columns, reach, cut)
         return count_distances(found, columns.index("uid"), reach)
@@ -332,12 +336,12 @@ class VersionedQuerySet(LazyFilters[Row]):
 
     def _where_conditions(self, visible: Sequence[Condition]) -> list[Condition]:
         """Combine conditions with the queryset's filters. Raises EmptyResultSet when no row can pass."""
-        if (plain := take_conditions(self.model, self.recorded_filters)) is not None:
-            return [*visible, *plain]
-        if self._filters is None:
-            every = self.model._base_manager.using(self.db).all()
-            self._filters = CompiledWhere.from_queryset(self._replay_filters(every))
-        return [*visible, self._filters]
+        plain, others = split_filters(self.model, self.recorded_filters)
+        key = tuple(map(id, others))
+        if others and key not in self._compiled:
+            rows = replay_filters(self.model._base_manager.using(self.db).all(), others)
+            self._compiled[key] = others, CompiledWhere.from_queryset(rows)
+        return [*visible, *plain, *(self._compiled[key][1:] if others else ())]
 
     # ---- visibility ----------------------------------------------------------------------------
 
@@ -354,11 +358,6 @@ class VersionedQuerySet(LazyFilters[Row]):
             return [self._where_conditions([self._arm_row(i, {"down": down})]) for i in levels]
         except EmptyResultSet:  # filters that no row can pass
             return []
-
-    def _replay_filters(self, rows: models.QuerySet) -> models.QuerySet:
-        """Apply the recorded filters to another queryset of the same model."""
-        conditions = [(negate, Q(*args, **kwargs)) for negate, args, kwargs in self.recorded_filters]
-        return rows.filter(*(~condition if negate else condition for negate, condition in conditions))
 
     # ---- recording filters, refusing everything else --------------------------------------------
 
@@ -379,7 +378,7 @@ class VersionedQuerySet(LazyFilters[Row]):
 
     def _clone(self) -> Self:
         clone = super()._clone()
-        clone.lineage = self.lineage
+        clone.lineage, clone._compiled = self.lineage, self._compiled
         clone.recorded_filters, clone.tokens = self.recorded_filters, self.tokens
         clone.only_searchable, clone._known = self.only_searchable, self._known
         return clone

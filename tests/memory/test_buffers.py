@@ -2,10 +2,14 @@ import operator
 import time
 
 import pytest
-from django.db import IntegrityError, OperationalError, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db.models import F
+from django.test.utils import CaptureQueriesContext
 
+from memory.db.transactions import write_transaction
 from memory.engines.support import write_buffer
 from memory.engines.support.write_buffer import WriteBehind
+from memory.models import Project
 
 pytestmark = pytest.mark.django_db
 
@@ -67,6 +71,26 @@ def test_a_value_that_can_never_be_written_is_dropped_with_a_log_line(caplog) ->
     # Threads that earlier tests of this process have left may log too.
     logged = [record.getMessage() for record in caplog.records if record.name == write_buffer.__name__]
     assert logged == ["1 values of use are dropped"]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("failures", "commits"), [([], 1), ([IntegrityError("no such row")] * 2, 1)])
+def test_kinds_share_a_transaction_unless_one_of_them_fails(
+    project: Project, failures: list[Exception], commits: int
+) -> None:
+    buffer, sink = WriteBehind(60), Sink(*failures)
+    counted = Project.objects.filter(pk=project.pk)
+    buffer.register_kind("count", lambda values: counted.update(dream_min_size=F("dream_min_size") + 1))
+    buffer.register_kind("use", sink)
+    with write_transaction():  # which has the process lease its numbers, in another one
+        before = counted.get().dream_min_size
+    buffer.add_value("count", "a", 1)
+    buffer.add_value("use", "a", 1)
+    with CaptureQueriesContext(connection) as queries:
+        buffer.flush()
+    assert counted.get().dream_min_size == before + 1  # counted once, though it was tried twice
+    assert sink.written == ([] if failures else [{"a": 1}])
+    assert [one["sql"] for one in queries].count("COMMIT") == commits
 
 
 def test_nothing_is_written_inside_a_caller_transaction() -> None:

@@ -95,7 +95,7 @@ class Statements:
         """Return the links that lead from facts."""
         fresh = {fact.uid: fact for fact in facts if fact.uid not in self._edges}
         self._edges |= {uid: [] for uid in fresh}
-        for edge in load_edges(fresh.values(), self.point.lineage):
+        for edge in load_edges(fresh.values(), self.point.lineage) if fresh else ():
             self._edges[edge.from_id].append(edge)
         return [edge for fact in facts for edge in self._edges[fact.uid]]
 

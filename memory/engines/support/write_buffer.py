@@ -80,8 +80,9 @@ class WriteBehind:
         """Write all pending values. Never raises: what cannot be written now stays, or is logged."""
         with self._writing:
             self._oldest = 0.0
-            for name in list(self._kinds):
-                if values := self._take_values(name):
+            taken = {name: values for name in list(self._kinds) if (values := self._take_values(name))}
+            if connection.in_atomic_block or not self._write_together(taken):
+                for name, values in taken.items():
                     self._write_values(name, values)
 
     def clear(self) -> None:
@@ -122,6 +123,21 @@ class WriteBehind:
             kind = self._kinds[name]
             values, kind.waiting = kind.waiting, {}
             return values
+
+    def _write_together(self, taken: dict[str, dict[Hashable, Any]]) -> bool:
+        """Write all kinds in one transaction; return False, with nothing written, where one of them fails."""
+        if len(taken) < 2:
+            return False
+        try:
+            for name, values in taken.items():
+                if prepare := self._kinds[name].prepare:
+                    prepare(values)
+            with write_transaction():
+                for name, values in taken.items():
+                    self._kinds[name].write(values)
+        except Exception:  # each is tried by itself, and says what is wrong
+            return False
+        return True
 
     def _write_values(self, name: str, values: dict[Hashable, Any]) -> None:
         try:
