@@ -146,6 +146,10 @@ class StaleVersion(Day1Error):
     message = _("The fact is at version {current}, not {expected}: read it again.")
 
 
+class KeyTaken(Day1Error):
+    code, status, message = "key_taken", 412, _("An item stands under {key} already.")
+
+
 class RateLimited(Day1Error):
     code, status, message = "rate_limited", 429, _("Too many requests; try again in {retry_after} s.")
 

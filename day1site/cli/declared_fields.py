@@ -12,6 +12,7 @@ from typing import Any
 from day1site.cli.names import FILTER_PREFIX
 from day1site.cli.parameters import (
     JSON_OBJECT,
+    JSON_VALUE,
     NUMBER,
     POINT,
     WHOLE,
@@ -43,6 +44,7 @@ ATTRIBUTES: dict[str, dict[str, Any]] = {
     "Number": {"type": NUMBER, "metavar": "X"},
     "Whole": {"type": WHOLE, "metavar": "N"},
     "JSONObject": {"type": JSON_OBJECT, "metavar": "JSON"},
+    "JSONValue": {"type": JSON_VALUE, "metavar": "JSON"},
     "TagList": MANY,
     "ListOf": MANY,
 }

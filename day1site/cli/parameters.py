@@ -56,6 +56,21 @@ class JsonObject(click.ParamType):
         return parsed
 
 
+class JsonValue(click.ParamType):
+    """JSON of any kind; a word that is none is a text."""
+
+    name = "JSON"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            found = json.loads(value) if isinstance(value, str) else value
+        except (ValueError, RecursionError):
+            return value
+        if found is None:
+            raise refuse(param, ctx, "null is put over REST alone")
+        return found
+
+
 class OneOf(click.Choice[str]):
     """One of some words, as they are written."""
 
@@ -72,6 +87,7 @@ WHOLE = Converted("integer", int)
 NUMBER = Converted("number", float)
 POINT = Converted("point", check_point)
 JSON_OBJECT = JsonObject()
+JSON_VALUE = JsonValue()
 
 
 # ---- how commands declare them -------------------------------------------------------------------------

@@ -72,6 +72,9 @@ class Api:
     def patch(self, path: str, **body: Any) -> Answer:
         return self.transport.request("PATCH", path, {}, body)
 
+    def put(self, path: str, **body: Any) -> Answer:
+        return self.transport.request("PUT", path, {}, body)
+
     def delete(self, path: str, **query: Any) -> Answer:
         return self.transport.request("DELETE", path, query, None)
 
@@ -117,6 +120,8 @@ def encode_query(values: Mapping[str, Any]) -> str:
 def _encode(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, dict):
+        return json.dumps(value)
     # A single value would be split at its commas; values that are given several times are not.
     single = isinstance(value, list | tuple) and len(value) == 1 and "," in value[0]
     return [*value, *value] if single else value

@@ -174,9 +174,8 @@ class CommandWords:
         self.positions: list[int] = []
         self.seen: set[str] = set()
         self.wants_help = False
-        self.flags = {
-            flag: param for param in command.params if isinstance(param, click.Option) for flag in param.opts
-        }
+        options = [param for param in command.params if isinstance(param, click.Option)]
+        self.flags = {flag: one for one in options for flag in (*one.opts, *one.secondary_opts)}
         self._sort(list(words))
 
     def _sort(self, words: list[str]) -> None:

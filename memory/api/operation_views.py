@@ -36,6 +36,7 @@ from memory.operations.parameters import COMMON, Parameter, take_parameters
 PATTERNS = {"int": r"\d{1,4}", "path": ".+?", "uuid": "[^/]+", "": "[^/]+"}
 WITH_BODY = frozenset({"post", "put", "patch"})
 FORMAT, JSON = "format", "json"  # the parameter that names a form, and its usual value
+ONLY_NEW = "only_new"  # the argument that If-None-Match: * means
 Handler = Callable[..., Response]
 
 
@@ -110,6 +111,8 @@ def read_arguments(operation: Operation, request: Request, places: dict[str, Any
     if row:
         own[row.argument] = find_row(row, places[row.place], values)
     arguments = {**own, **values}
+    if ONLY_NEW in operation.arguments and request.headers.get("If-None-Match", "").strip() == "*":
+        arguments[ONLY_NEW] = True
     if operation.is_conditional:
         arguments["expected_version"] = find_version(operation, request, arguments)
     return arguments
@@ -150,9 +153,10 @@ def find_version(operation: Operation, request: Request, arguments: Mapping[str,
     """Return the version that the caller has read. Raises Invalid, StaleVersion."""
 
     def read_current() -> int:
-        reader = RESOURCES[operation.prefix].operations["retrieve"]
+        known = RESOURCES[operation.prefix].operations
+        reader = known.get("retrieve") or known["get"]
         where = {one: arguments[one] for one in ("branch_name", "actor") if one in arguments}
-        where[next(iter(reader.places))] = arguments[next(iter(operation.places))]
+        where |= zip(reader.places, (arguments[one] for one in operation.places), strict=False)
         version: int = reader.method(**where).version
         return version
 
@@ -291,6 +295,7 @@ def list_answers(operation: Operation) -> dict[int, Any]:
 
 def list_headers(operation: Operation) -> list[Any]:
     headers = [schema.IF_MATCH] if operation.is_conditional else []
+    headers += [schema.ONLY_NEW] if ONLY_NEW in operation.arguments else []
     return [*headers, schema.IF_NONE_MATCH] if is_cacheable(operation) else headers
 
 

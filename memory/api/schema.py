@@ -86,6 +86,7 @@ SESSION = header(
     " the scope propose.",
     maxLength=200,
 )
+ONLY_NEW = header("If-None-Match", "``*``: 412 where something stands there already.")
 IF_NONE_MATCH = header("If-None-Match", "An ETag; 304 when it is still the same.")
 ONCE = {
     "name": "Idempotency-Key",

@@ -43,9 +43,10 @@ class JSONTextField(_Text):
             found = None if value is None else json.loads(value)
         except (ValueError, TypeError):
             return connection.replace_damaged("JSON that is none", self.get_default())
-        if found is None or type(found) is type(self.get_default()):
+        default = self.get_default()
+        if found is None or default is None or type(found) is type(default):
             return found
-        return connection.replace_damaged("JSON of another kind", self.get_default())
+        return connection.replace_damaged("JSON of another kind", default)
 
     def to_python(self, value: Any) -> Any:
         return json.loads(value) if isinstance(value, str) else value

@@ -109,7 +109,9 @@ class BranchedModel(models.Model):
 
     KIND: ClassVar[MemoryKind]
     TEXT: ClassVar[str] = ""  # the column that is embedded, in models with vector search
-    DERIVES_UID: ClassVar[bool] = False  # whether the uid is derived from the content, and so may recur
+    DERIVES_UID: ClassVar[bool] = (
+        False  # of every row: whether the uid is derived from the content, and so may recur
+    )
     # Whether commits do not see versions in quarantine: nothing else can take their slots.
     HIDDEN_FROM_WRITERS: ClassVar[bool] = False
     # Whether a version is derived from the one before it: what makes a new statement is not.
@@ -149,6 +151,11 @@ class BranchedModel(models.Model):
     def owner_keys(self) -> list[tuple[str, Any]]:
         """Return kind and uid of each memory that this one is a part of or a statement on."""
         return [(kind, getattr(self, column)) for column, kind in self.OWNERS.items()]
+
+    @property
+    def derives_uid(self) -> bool:
+        """Return whether the uid is derived from the content, and so may recur."""
+        return self.DERIVES_UID
 
     @property
     def searchable(self) -> bool:

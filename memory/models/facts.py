@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from django.db import models
 from django_mysql.models import FixedCharField
 
-from memory.db.fields import JSONTextField
+from memory.db.fields import JSONTextField, dumps
 from memory.db.indexes import FullTextIndex
 from memory.models import hashes
 from memory.models.base import ERASED_MARK, OPEN, ORIGIN, Blank, BranchedModel, MemoryKind
@@ -32,6 +32,15 @@ REPOSITORY_INDEX = models.Index(
     fields=["branch", "repository", "uid"], condition=models.Q(repository__gt=""), name="fact_brepository"
 )
 
+
+# Facts with a key are listed in the order of their paths; most facts have none.
+PATH_INDEX = models.Index(
+    fields=["branch", "path", "seq_to"], condition=models.Q(path__isnull=False), name="fact_bpath"
+)
+
+# Between the namespace and the key of a path. No segment is empty, so it stands nowhere else, and every path
+# of a namespace, and of all below it, is in one range.
+KEY_MARK = "//"
 
 # The source_id of a summary of an agent's facts begins with it.
 SUMMARY_PREFIX = "summary:"
@@ -84,12 +93,14 @@ class Fact(BranchedModel):
         "fact",
         title="essence",
         rank=1,
-        claim=frozenset({"fact_text", "essence", "status", "held_status", "valid_from", "valid_until"}),
+        claim=frozenset(
+            {"fact_text", "essence", "status", "held_status", "valid_from", "valid_until", "value"}
+        ),
         maxima=frozenset({"confidence", "updated_cycle"}),
         sets=frozenset({"tags"}),
         mappings=frozenset({"metadata"}),
         origin=ORIGIN | {"source_type", "origin", "created_cycle"},
-        derived=frozenset({"content_hash", "norm_hash", "judged_hash"}),
+        derived=frozenset({"content_hash", "norm_hash", "judged_hash", "path"}),
         unseen=frozenset({"held_status"}),
         marks=frozenset({"updated_cycle"}),
     )
@@ -113,6 +124,8 @@ class Fact(BranchedModel):
         "pinned": False,
         "tags": [],
         "metadata": {},
+        "path": None,
+        "value": None,
         "content_hash": Blank.DIGEST,
         "norm_hash": Blank.DIGEST,
         "judged_hash": Blank.DIGEST,
@@ -160,6 +173,10 @@ class Fact(BranchedModel):
     pinned = models.BooleanField(default=False)
     tags = JSONTextField(default=list)
     metadata = JSONTextField(default=dict)
+    # An item is a fact with a path, see docs/decisions/0089. All three are null in other facts.
+    path = models.CharField(max_length=770, null=True, editable=False)
+    value = JSONTextField(null=True, editable=False)
+    embed = models.BooleanField(null=True, editable=False, help_text="False: words alone find it.")
     content_hash = FixedCharField(max_length=64, help_text="SHA-256 of the text: the key of its vector.")
     norm_hash = FixedCharField(max_length=32, help_text="Of the normalised text: equal texts are one fact.")
     judged_hash = FixedCharField(
@@ -178,6 +195,7 @@ class Fact(BranchedModel):
                 fields=["parent_id"], condition=models.Q(parent_id__isnull=False), name="fact_parent"
             ),
             PROPOSED_INDEX,
+            PATH_INDEX,
             # Few facts end: a curator lists those that do so soon.
             models.Index(
                 fields=["branch", "expires_at"],
@@ -200,6 +218,18 @@ class Fact(BranchedModel):
         return self.essence
 
     @property
+    def namespace(self) -> str | None:
+        return self.path.partition(KEY_MARK)[0] if self.path else None
+
+    @property
+    def key(self) -> str | None:
+        return self.path.partition(KEY_MARK)[2] if self.path else None
+
+    @property
+    def derives_uid(self) -> bool:
+        return self.path is not None
+
+    @property
     def searchable(self) -> bool:
         return self.status in self.SEARCHED
 
@@ -207,11 +237,31 @@ class Fact(BranchedModel):
     def searchable_q(cls) -> models.Q:
         return models.Q(status__in=sorted(cls.SEARCHED))
 
+    @classmethod
+    def embedded_q(cls) -> models.Q:
+        return models.Q(embed__isnull=True)
+
     def compute_hashes(self) -> None:
-        """Compute the three hashes from the content."""
+        """Compute the three hashes from the content. Two items are never one fact, whatever they say."""
+        said = self.fact_text if self.path is None else f"{self.fact_text}\n{dumps([self.path, self.value])}"
         self.content_hash = hashes.content_hash(self.fact_text)
-        self.norm_hash = hashes.norm_hash(self.fact_text)
-        self.judged_hash = hashes.judged_hash(self.fact_text, self.essence, self.category)
+        self.norm_hash = hashes.norm_hash(said)
+        self.judged_hash = hashes.judged_hash(said, self.essence, self.category)
+
+
+def build_path(namespace: str, key: str) -> str:
+    """Return the path of an item."""
+    return f"{namespace}{KEY_MARK}{key}"
+
+
+def build_item_uid(project_id: uuid.UUID, path: str, ordinal: int = 0) -> uuid.UUID:
+    """Return the id of the item of a path: the same on every branch, so that a merge compares what two
+    branches put under one key. The ordinal is greater than 0 after an erasure of the item before.
+
+    Its first byte is 0: lists that are sorted by id, newest first, end with items.
+    """
+    digest = uuid.uuid5(project_id, f"item:{ordinal}:{path}").int
+    return uuid.UUID(int=digest & ~(0xFF << 120 | 0xF << 76) | 8 << 76)
 
 
 def build_copy_uid(uid: uuid.UUID, vid: int) -> uuid.UUID:

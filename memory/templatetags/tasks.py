@@ -19,6 +19,7 @@ MAX_BADGES = 4
 # Why a merge left a memory for a decision.
 REASONS = {
     "edited": gettext_lazy("changed on both sides"),
+    "same_key": gettext_lazy("put under one key on both sides"),
     "deleted": gettext_lazy("changed here, deleted there"),
     "reverted": gettext_lazy("its merge was reverted"),
     "near_duplicate": gettext_lazy("nearly the same text"),

@@ -49,6 +49,7 @@ REASONS: dict[str, Any] = {
     "same_text": _("the same text is there"),
     "same_edge": _("the same link is there"),
     "edited": _("both sides changed it"),
+    "same_key": _("both sides put it under this key"),
     "deleted": _("one side changed it, the other removed it"),
     "reverted": _("it was merged before and taken back"),
     "near_duplicate": _("nearly the same as a fact that is there"),

@@ -165,7 +165,9 @@ class FactArrival(Arrival):
 
     def build_line(self, item: reading.Item) -> reading.Item:
         """Return an item as a line of a file of facts: what it says of its own trust is left out."""
-        line = {name: item[name] for name in ("id", *reading.FACT_FIELDS) if name in item}
+        line = {
+            name: item[name] for name in ("id", *reading.FACT_FIELDS, *reading.ITEM_NAMES) if name in item
+        }
         line["source"] = self.arriving.label
         if item.get(reading.VERDICT) == INVALIDATED:
             line |= {name: item[name] for name in (reading.VERDICT, reading.METHOD) if name in item}

@@ -27,6 +27,7 @@ FACT_FIELDS = (
     "fact_text essence category kind priority status confidence origin visibility tags metadata"
     " valid_from valid_until expires_at created_at"
 ).split()
+ITEM_NAMES = ("namespace", "key", "value", "embed")  # of facts that are items
 VERDICT_FIELDS = (VERDICT, METHOD, "verified_at")
 MESSAGE_FIELDS = "role content tool_calls sequence_num token_count model said_at metadata created_at".split()
 FORK_FIELDS = ("parent_conversation_id", "fork_point_message_id")
@@ -36,7 +37,7 @@ RELATION_FIELDS = (
     *"properties confidence valid_from valid_until created_at".split(),
 )
 TEXTS = {  # fields of an item that people and programs write, by kind
-    "facts": ("fact_text", "essence", "category", "tags", "metadata"),
+    "facts": ("fact_text", "essence", "category", "tags", "metadata", "value"),
     "conversations": ("title", "model"),
     "messages": ("content", "tool_calls", "model", "metadata"),
     "relations": ("source_entity", "relation_type", "target_entity", "properties"),
@@ -100,8 +101,12 @@ def read_facts(selection: Selection) -> list[Item]:
     selection.facts = {row.uid for row in rows}
     left = {"private": every.count() - shared.count(), "unverified": shared.count() - len(rows)}
     selection.left_out = {reason: count for reason, count in left.items() if count}
-    names = [*FACT_FIELDS, *VERDICT_FIELDS]
-    return [{"id": str(row.uid), **read_fields(row, names)} for row in rows]
+    return [{"id": str(row.uid), **read_fields(row, list_names(row))} for row in rows]
+
+
+def list_names(row: Fact) -> list[str]:
+    """Return the fields of a fact in a bundle."""
+    return [*FACT_FIELDS, *(ITEM_NAMES if row.path else ()), *VERDICT_FIELDS]
 
 
 def read_conversations(selection: Selection) -> list[Item]:

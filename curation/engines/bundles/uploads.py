@@ -33,7 +33,7 @@ HEAD_FIELDS = frozenset(
 )
 SIGNATURE_FIELDS = frozenset(("algorithm", "public_key", "value"))
 ITEM_FIELDS = {
-    "facts": frozenset(("id", *reading.FACT_FIELDS, *reading.VERDICT_FIELDS)),
+    "facts": frozenset(("id", *reading.FACT_FIELDS, *reading.ITEM_NAMES, *reading.VERDICT_FIELDS)),
     "conversations": frozenset(("id", "title", "model", "created_at", *reading.FORK_FIELDS, "messages")),
     "messages": frozenset(("id", *reading.MESSAGE_FIELDS)),
     "links": frozenset(("id", *reading.LINK_FIELDS)),

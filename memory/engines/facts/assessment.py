@@ -55,7 +55,7 @@ def attach_new(facts: Sequence[Fact], project_id: UUID) -> Sequence[Fact]:
     for fact in facts:
         apply_assessment(fact, Assessment())
         fact.access_count, fact.last_accessed_at = 0, None
-        fact.embedding_state, fact.embedding_model = states[fact.content_hash]
+        fact.embedding_state, fact.embedding_model = read_embedding(fact, states)
     return facts
 
 
@@ -110,8 +110,13 @@ def annotate_usage(facts: Sequence[Fact], project_id: UUID) -> Sequence[Fact]:
     states = get_embedding_states(project_id, {fact.content_hash for fact in facts})
     for fact in facts:
         fact.access_count, fact.last_accessed_at = used.get(fact.uid, (0, None))
-        fact.embedding_state, fact.embedding_model = states[fact.content_hash]
+        fact.embedding_state, fact.embedding_model = read_embedding(fact, states)
     return facts
+
+
+def read_embedding(fact: Fact, states: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
+    """Return state and model of a fact's vector; what is not to be embedded has none."""
+    return states[fact.content_hash] if fact.embed is None else ("off", "")
 
 
 def plan_usage(uids: Iterable[UUID], hashes: Iterable[str], project_id: UUID) -> list[Statement]:

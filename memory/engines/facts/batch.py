@@ -204,12 +204,14 @@ class FactBatch:
     @staticmethod
     def enqueue_embedding(commit: CommitWriter, facts: Sequence[Fact]) -> None:
         """Queue the texts for embedding and duplicate detection, and notify the worker."""
+        facts = [fact for fact in facts if fact.embed is None]
         if not facts or not embedder_is_on():
             return
         project_id = commit.actor.project_id
         enqueue_texts(project_id, {fact.content_hash: fact.fact_text for fact in facts}, commit.at)
         index = {"project_id": project_id, "branch_id": commit.branch.pk}
-        insert_all([NearCheck(uid=fact.uid, content_hash=fact.content_hash, **index) for fact in facts])
+        checked = [fact for fact in facts if fact.path is None]  # items may resemble one another
+        insert_all([NearCheck(uid=fact.uid, content_hash=fact.content_hash, **index) for fact in checked])
         enqueue("memory.embed", str(project_id))
 
 

@@ -18,6 +18,7 @@ from memory.engines.versions.repositories import filter_repository
 from memory.models import Fact
 
 Made = TypeVar("Made", bound="Filter")
+AFTER_SLASH = chr(ord("/") + 1)
 NARROWING = ("category", "kind", "status", "session_id", "agent_id")  # the index has tokens for these
 
 
@@ -107,7 +108,13 @@ _RANGES: dict[str, Any] = {
     "valid_at": lambda v: _from_before(v, "lte") & _until_after(v),
     "valid_after": lambda v: _until_after(v),
     "valid_before": lambda v: _from_before(v, "lt"),
+    "namespace": lambda v: is_below(v),
 }
+
+
+def is_below(namespace: str) -> Q:
+    """Return a condition: items of a namespace and of all below it, in one range of an index."""
+    return Q(path__gte=f"{namespace}/", path__lt=f"{namespace}{AFTER_SLASH}")
 
 
 def _from_before(when: datetime, lookup: str) -> Q:

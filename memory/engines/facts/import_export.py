@@ -24,6 +24,7 @@ from memory.engines.facts.import_lines import (
     parse_links,
     read_verdict,
     set_metadata,
+    set_path,
     sort_ids,
     was_proposed,
 )
@@ -146,7 +147,9 @@ class FactImport:
         links = parse_links(payload.get("links", []))
         rest = {n: v for n, v in payload.items() if n not in {*LINE_FIELDS, *DERIVED, "links"}}
         row = self.batch.build_fact(rest, reserved=self.restores)
-        line = Line(number, row, list_ids(own.get("id"), payload), row.parent_id, links)
+        set_path(row, own, self.actor.project_id)
+        item = (row.uid,) if row.path else ()
+        line = Line(number, row, (*item, *list_ids(own.get("id"), payload)), row.parent_id, links)
         line.verdict = read_verdict(payload)
         set_metadata(row, own)
         row.source_type = self.source_type

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from memory.engines.facts import rules
 from memory.engines.facts.batch import CURRENT
+from memory.engines.facts.item_paths import check_path
 from memory.engines.facts.known_texts import TextKey
 from memory.engines.fields.base import Use
 from memory.engines.fields.facts import FACT
@@ -17,6 +18,7 @@ from memory.engines.support import validation as c
 from memory.engines.versions.erased import as_uuid
 from memory.exceptions import Invalid
 from memory.models import Fact, FactAssessment, FactLink
+from memory.models.facts import build_item_uid
 from memory.redaction import redact_text
 
 Status = Fact.Status
@@ -57,6 +59,7 @@ class Link:
 
 def sort_ids(lines: Sequence[Line]) -> None:
     """Sort the new ids into the order of the lines: ids of the same millisecond have none of their own."""
+    lines = [line for line in lines if not line.row.path]  # that of an item follows from its path
     for line, uid in zip(lines, sorted(line.row.uid for line in lines), strict=True):
         line.row.uid = uid
 
@@ -74,6 +77,15 @@ def set_metadata(row: Fact, own: Mapping[str, Any]) -> None:
         if since > timezone.now():
             raise Invalid("created_at is in the future.", field="created_at")
         row.created_at = since
+
+
+def set_path(row: Fact, own: Mapping[str, Any], project_id: UUID) -> None:
+    """Make an item of a line that has a key; a value stays where it has none. Raises Invalid."""
+    row.value, row.embed = own.get("value"), False if own.get("embed") is False else None
+    if own.get("key") is not None:
+        row.path = check_path(own.get("namespace"), own["key"])
+        row.uid = build_item_uid(project_id, row.path)
+        row.compute_hashes()
 
 
 def list_ids(own: UUID | None, payload: Mapping[str, Any]) -> tuple[UUID, ...]:

@@ -14,6 +14,7 @@ from memory.engines.fields.types import (
     Flag,
     Identifier,
     JSONObject,
+    JSONValue,
     LongText,
     Moment,
     Number,
@@ -27,6 +28,7 @@ from memory.models import Fact, FactAssessment, Vector
 
 TEXT_BYTES = 64 * 1024
 ESSENCE_LENGTH = 200
+NAMESPACE_LENGTH, KEY_LENGTH = 512, 255
 
 CREATE_ONLY = READ | LINE | Use.CREATE
 DERIVED = READ | Use.IGNORED  # worked out by the store
@@ -280,6 +282,32 @@ FACT = Noun(
         tool_help="Anything else, as JSON.",
         option=Option('such as \'{"file": "auth.py"}\''),
     ),
+    Field(
+        "namespace",
+        Reference(NAMESPACE_LENGTH),
+        use=READ | LINE,
+        null=True,
+        label=_("Namespace"),
+        answer_help="Of an item: where its key stands, as segments with slashes between them.",
+    ),
+    Field(
+        "key", Reference(KEY_LENGTH), use=READ | LINE, null=True, label=_("Key"), answer_help="Of an item."
+    ),
+    Field(
+        "value",
+        JSONValue(),
+        use=READ | LINE,
+        null=True,
+        label=_("Value"),
+        answer_help="Of an item: any JSON, as it was put.",
+    ),
+    Field(
+        "embed",
+        Flag(),
+        use=READ | LINE,
+        null=True,
+        answer_help="False: it has no vector, words alone find it.",
+    ),
     Field("embedding_state", Choice(EMBEDDING_STATES), use=ANNOTATED),
     Field("embedding_model", Reference(200), use=ANNOTATED),
     Field("content_hash", Reference(64), use=DERIVED, answer_help="SHA-256 of the text."),
@@ -384,5 +412,11 @@ FACT_FILTERS = FACT.filtered_by(
     one_of("valid_before", Moment(), "Facts that were true already before this time.", use=NO_USE),
     one_of("pinned", Flag(), "Facts that are, or are not, pinned.", use=NO_USE),
     one_of("parent_id", Identifier(), "The facts that replace the fact with this id.", use=NO_USE),
+    one_of(
+        "namespace",
+        Reference(NAMESPACE_LENGTH),
+        "Items of this namespace and of all below it.",
+        option=Option("items of this namespace and of all below it", metavar="PATH"),
+    ),
     learned_in("Facts", option=Option("learned in this repository", metavar="NAME")),
 )

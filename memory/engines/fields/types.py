@@ -1,5 +1,6 @@
 """The types of fields: their limits, and the check that the engines apply."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -255,6 +256,22 @@ class JSONObject(Type):
 
     def build_check(self) -> c.Check:
         return c.json_object(self.max_bytes)
+
+
+@dataclass(frozen=True)
+class JSONValue(Type):
+    """JSON of any kind and of limited size, stored as it is given."""
+
+    max_bytes: int = METADATA_BYTES
+
+    def build_check(self) -> c.Check:
+        return c.json_value(self.max_bytes)
+
+    def read_text(self, text: str) -> Any:
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
 
 
 @dataclass(frozen=True)

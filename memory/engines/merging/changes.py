@@ -19,7 +19,7 @@ from memory.engines.versions.commits import MERGE, REVERT
 from memory.engines.versions.graph import Pasts, Point, VersionGraph
 from memory.engines.versions.kinds import models_by_kind
 from memory.engines.versions.lookup import nearest_versions, plan_nearest
-from memory.models import BranchedModel, Commit
+from memory.models import BranchedModel, Commit, Fact
 
 BATCH_SIZE = 500
 MAX_TOGETHER = 100  # memories whose versions are read at once on both sides
@@ -159,6 +159,8 @@ def _merge_content(item: PlanItem, history: History) -> None:
         item.agreed_vids = merged.agreed_vids if item.agreed else frozenset()
     if merged.is_reverted:
         item.reason = plan.REVERTED
+    elif merged.conflicts and item.base is None and item.model is Fact and item.theirs.path:
+        item.reason = plan.SAME_KEY
     elif not merged.conflicts:
         same = merged.content == item.ours.content_values()
         item.outcome, item.reason = (plan.IDENTICAL, plan.SAME) if same else (plan.APPLIED, plan.COMBINED)

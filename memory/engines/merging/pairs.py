@@ -113,7 +113,8 @@ def find_pairs(
 
 def filter_compared(facts: Sequence[Fact], source: Lineage, now: datetime) -> list[Fact]:
     """Return the facts that a search on their branch finds by default, and its proposals."""
-    current = [fact for fact in facts if is_current(fact, now)]
+    # Items may well resemble one another: what stands under two keys is two facts.
+    current = [fact for fact in facts if fact.path is None and is_current(fact, now)]
     verdicts = load_verdicts([fact.uid for fact in current], source)
     invalid = {
         (uid, verdict.judged_hash)

@@ -30,12 +30,13 @@ CLASS = Field(
 NEW, CHANGED, REMOVED, COMBINED, SQUASHED = "new", "changed", "removed", "combined", "squashed"
 SAME, SAME_TEXT, SAME_EDGE = "same", "same_text", "same_edge"
 EDITED, DELETED, REVERTED = "edited", "deleted", "reverted"
+SAME_KEY = "same_key"  # of two items that two branches have put under one key
 NEAR_DUPLICATE, CONTESTED = "near_duplicate", "contested"
 NOT_PICKED, OWNER_MISSING, ERASED = "not_picked", "owner_missing", "erased"
 OWNER_REMOVED = "owner_removed"  # on the target; what belongs to it has nowhere to go
 CONFLICT_FIRST = "conflict_first"  # an edge whose place an edge in conflict has
 SIMILAR = (NEAR_DUPLICATE, CONTESTED)  # conflicts of two memories, not of two versions
-CONFLICT_REASONS = (EDITED, DELETED, REVERTED, *SIMILAR)
+CONFLICT_REASONS = (EDITED, SAME_KEY, DELETED, REVERTED, *SIMILAR)
 
 SOURCE, TARGET, BOTH, EDIT, SKIP = "source", "target", "both", "edited", "skip"
 CHOICES = (SOURCE, TARGET, BOTH, EDIT, SKIP)

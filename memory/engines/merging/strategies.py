@@ -180,8 +180,15 @@ def _keep_both(plan: FullPlan, item: PlanItem) -> None:
     if item.removed:
         raise Invalid("One side removed it: choose source, target or skip.", field="choice")
     _keep_target(plan, item)
-    other = Fact(uid=build_copy_uid(item.uid, item.theirs.vid), **item.theirs.content_values())
+    other = build_copy(item.theirs)
     plan.written += [other, _build_contest(item.uid, other.uid, item.theirs)]
+
+
+def build_copy(row: Fact) -> Fact:
+    """Return a version of a fact as a fact of its own: under a key only one can stand."""
+    copy = Fact(uid=build_copy_uid(row.uid, row.vid), **{**row.content_values(), "path": None})
+    copy.compute_hashes()
+    return copy
 
 
 def _edit_version(plan: FullPlan, item: PlanItem) -> None:

@@ -320,9 +320,21 @@ def parse_tags(name: str, value: Any) -> list[str]:
 def json_object(most_bytes: int) -> Check:
     """Return a check for a JSON object of limited size that every database can store."""
 
+    check_value = json_value(most_bytes)
+
     def check_object(name: str, value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise Invalid("{field} must be an object.", field=name)
+        found: dict[str, Any] = check_value(name, value)
+        return found
+
+    return check_object
+
+
+def json_value(most_bytes: int) -> Check:
+    """Return a check for JSON of any kind, of limited size, that every database can store."""
+
+    def check_value(name: str, value: Any) -> Any:
         try:
             packed = dumps(value)
             value = json.loads(packed, parse_constant=_no_constant)  # as it will be read again
@@ -335,7 +347,7 @@ def json_object(most_bytes: int) -> Check:
             raise TooLarge(what=name, limit=f"{most_bytes // 1024} KiB", field=name)
         return value
 
-    return check_object
+    return check_value
 
 
 def json_objects(most_bytes: int) -> Check:

@@ -239,7 +239,7 @@ class CommitWriter:
         """Return the tombstones that new memories of one model follow. Raises RuntimeError for a visible
         one.
         """
-        derived = [row.uid for row in rows if row.DERIVES_UID]
+        derived = [row.uid for row in rows if row.derives_uid]
         found = nearest_versions(self.lineage, type(rows[0]), derived) if derived else {}
         if shown := [uid for uid, row in found.items() if not row.deleted]:
             raise RuntimeError(f"{shown[0]} is on {self.branch.name}: change it")

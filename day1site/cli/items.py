@@ -1,0 +1,49 @@
+"""The commands on items: values under a namespace and a key."""
+
+import json
+
+from day1site.cli.operations import Noun
+from day1site.cli.output import strip_control
+from day1site.cli.rest import Answer
+
+
+def write_value(row: Answer) -> str:
+    """Return the value of an item as a line of JSON."""
+    return strip_control(json.dumps(row["value"], ensure_ascii=False))
+
+
+GROUP = Noun("items", "day1 items --prefix users")
+
+GROUP.add_operation(
+    "items.put",
+    "Make or replace the item under a key.",
+    'day1 items put users/ada theme \'{"color": "dark"}\'',
+    line="{id}\t{namespace}/{key}\tversion {version} on {branch}",
+    makes_store=True,
+)
+GROUP.add_operation(
+    "items.get",
+    "Show the value under a key.",
+    "day1 items get users/ada theme",
+    show=lambda row: print(write_value(row)),
+)
+GROUP.add_operation(
+    "items.delete",
+    "Delete the item under a key.",
+    "day1 items delete users/ada theme",
+    line="{namespace}/{key}\tdeleted",
+)
+GROUP.add_list(
+    "items.list",
+    "List items in the order of namespace and key.",
+    "day1 items list --prefix users",
+    columns=["namespace", "key", "version", "value"],
+    cells={"value": write_value},
+    empty="No item here.",
+)
+
+
+@GROUP.operation("items.namespaces", "List the namespaces of items.", "day1 items namespaces --depth 1")
+def show_namespaces(answer: Answer) -> None:
+    for namespace in answer["namespaces"]:
+        print(namespace)

@@ -1,0 +1,1 @@
+"""Items: facts that stand under a namespace and a key."""

@@ -1,0 +1,198 @@
+"""Many calls on items in one request: what is read, and all writes as one commit."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Annotated, Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from memory.actors import Actor
+from memory.db.budget import take_within
+from memory.db.querysets import Lineage, VersionedQuerySet
+from memory.db.transactions import retry_methods
+from memory.engines.facts.batch import WriteResult
+from memory.engines.facts.filters import FactFilter
+from memory.engines.facts.item_paths import check_path, check_prefix
+from memory.engines.fields import items as f
+from memory.engines.items.conditions import parse_conditions
+from memory.engines.items.engine import ItemEngine, ItemWriter, Put
+from memory.engines.items.listing import Listed, filter_prefix
+from memory.engines.search.engine import SearchEngine
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import PAGE_BYTES
+from memory.engines.versions.commits import open_commit
+from memory.engines.versions.lookup import MAIN, open_point
+from memory.exceptions import Invalid, NotFound, TooLarge, UnknownField
+from memory.models import Fact
+
+MAX_HITS = 100  # of a search with a query
+NAMES = frozenset(one.name for one in f.CALL.fields)
+
+
+@dataclass
+class CallResult:
+    """What came of one call: of a get its ``item``, of a search ``items`` with their scores, of a put what
+    stands there and whether it is new.
+    """
+
+    op: str
+    item: Fact | None = None
+    created: bool = False
+    deleted: bool = False
+    items: list[tuple[Fact, float | None]] = field(default_factory=list)
+    more: bool = False
+    namespaces: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ItemFilter(FactFilter):
+    """The filter of facts for items, of which conditions may have left these ids."""
+
+    uids: frozenset[UUID] | None = None
+
+    def apply(self, rows: VersionedQuerySet, lineage: Lineage, archived: bool = False) -> VersionedQuerySet:
+        rows = super().apply(rows, lineage, archived).filter(path__gt="")
+        return rows if self.uids is None else rows.filter(uid__in=self.uids)
+
+
+@retry_methods
+class ItemBatchEngine:
+    """Runs calls in one request. Reads see what stood before the writes, which are one commit."""
+
+    def run_calls(
+        self, *, calls: Annotated[Sequence[Mapping[str, Any]], f.CALLS], actor: Actor, branch_name: str = MAIN
+    ) -> list[CallResult]:
+        """Return what came of each call, in their order; all writes are done, or none.
+
+        Raises Invalid and its subclasses, TooLarge, KeyTaken, StaleVersion, BranchNotFound, BranchArchived,
+        DirectWritesRefused, scope and branch refusals.
+        """
+        if not isinstance(calls, Sequence) or not 0 < len(calls) <= f.MAX_CALLS:
+            raise Invalid("{field} must be a list of 1 to {most}.", field="calls", most=f.MAX_CALLS)
+        run = BatchRun(actor, branch_name)
+        checked = [
+            run.check_call(index, call) for index, call in enumerate(c.secrets_found.walk("calls", calls))
+        ]
+        results = [read() if read else None for read in checked]
+        run.write()
+        return [found or run.describe(index) for index, found in enumerate(results)]
+
+
+class BatchRun:
+    """One request: its writes by path, the last of each, and which call wrote where."""
+
+    def __init__(self, actor: Actor, branch_name: str) -> None:
+        self.actor, self.branch = actor, branch_name
+        self.where: dict[str, Any] = {"actor": actor, "branch_name": branch_name}
+        self.writer = ItemWriter(actor)
+        self.puts: dict[str, Put] = {}
+        self.removed: dict[str, None] = {}
+        self.paths: dict[int, tuple[str, str]] = {}  # by call: op, path
+        self.done: dict[str, WriteResult | None] = {}
+
+    def check_call(self, index: int, call: Any) -> Callable[[], CallResult] | None:
+        """Check a call, and note what it writes; of one that reads, return what does it. Raises Invalid."""
+        try:
+            if not isinstance(call, Mapping):
+                raise Invalid("A call must be an object.", field="")
+            for name in call.keys() - NAMES:
+                raise UnknownField(field=name)
+            op = c.one_of(OPERATIONS)("op", call.get("op"))
+            return OPERATIONS[op](self, index, call)
+        except (Invalid, TooLarge) as error:
+            error.data["field"] = f"calls[{index}].{error.data.get('field', '')}".rstrip(".")
+            raise
+
+    # ---- writes --------------------------------------------------------------------------------
+
+    def note_put(self, index: int, call: Mapping[str, Any]) -> None:
+        self.actor.require_scope("write", self.branch)
+        put = self.writer.check_put(call)
+        self.paths[index] = "put", put.path
+        self.removed.pop(put.path, None)
+        self.puts[put.path] = put
+
+    def note_delete(self, index: int, call: Mapping[str, Any]) -> None:
+        self.actor.require_scope("write", self.branch, grows=False)
+        path = check_path(call.get("namespace"), call.get("key"))
+        self.paths[index] = "delete", path
+        self.puts.pop(path, None)
+        self.removed[path] = None
+
+    def write(self) -> None:
+        """Write all in one commit, if there is anything to write."""
+        if not self.paths:
+            return
+        with open_commit(self.actor, self.branch, "item.batch") as commit:
+            self.done = self.writer.write_all(commit, self.puts, list(self.removed))
+
+    def describe(self, index: int) -> CallResult:
+        op, path = self.paths[index]
+        written = self.done.get(path)
+        if op == "delete":  # None stands for what was deleted, and nothing for what was not there
+            return CallResult(op, deleted=path in self.done and written is None)
+        return CallResult(op, written.fact, written.created) if written else CallResult(op)
+
+    # ---- reads ---------------------------------------------------------------------------------
+
+    def plan_get(self, _: int, call: Mapping[str, Any]) -> Callable[[], CallResult]:
+        check_path(call.get("namespace"), call.get("key"))
+        names: dict[str, Any] = {name: call[name] for name in ("namespace", "key")}
+        renew = c.check_boolean("renew", call.get("renew", False))
+
+        def get() -> CallResult:
+            try:
+                return CallResult("get", ItemEngine().get_item(**names, renew=renew, **self.where))
+            except NotFound:
+                return CallResult("get")
+
+        return get
+
+    def plan_search(self, _: int, call: Mapping[str, Any]) -> Callable[[], CallResult]:
+        prefix = check_prefix("prefix", call.get("prefix", ""))
+        conditions = parse_conditions("where", call.get("where"))
+        limit = f.MANY.type.build_check()("limit", call.get("limit", 10))
+        offset = f.OFFSET.type.build_check()("offset", call.get("offset", 0))
+        query = c.plain_text("query", call.get("query") or "")
+        if query.strip() and offset + limit > MAX_HITS:
+            raise Invalid("A search has at most {most} results.", most=MAX_HITS, field="limit")
+
+        def search() -> CallResult:
+            branch, seq = open_point(self.actor, self.branch, None)
+            rows = filter_prefix(Fact.objects.on(branch, seq), prefix)
+            listed = Listed(rows, seq, None, timezone.now(), conditions)
+            if query.strip():
+                return self._search(query, prefix, listed, limit, offset)
+            found = islice(listed.scan(), offset, offset + limit + 1)
+            batch = take_within(found, limit + 1, PAGE_BYTES)
+            return CallResult("search", items=[(row, None) for row in batch[:limit]], more=len(batch) > limit)
+
+        return search
+
+    def _search(self, query: str, prefix: str, listed: Listed, limit: int, offset: int) -> CallResult:
+        uids = frozenset(row.uid for row in listed.scan()) if listed.conditions else None
+        filters = replace(ItemFilter.from_values({"namespace": prefix}), uids=uids)
+        found = SearchEngine().search(query=query, filters=filters, limit=offset + limit, **self.where)
+        return CallResult("search", items=[(hit.fact, hit.score) for hit in found.hits[offset:]])
+
+    def plan_namespaces(self, _: int, call: Mapping[str, Any]) -> Callable[[], CallResult]:
+        given = {
+            name: call[name] for name in ("prefix", "suffix", "depth", "limit", "offset") if name in call
+        }
+        check_prefix("prefix", given.get("prefix", ""))
+
+        def list_namespaces() -> CallResult:
+            return CallResult("namespaces", namespaces=ItemEngine().list_namespaces(**given, **self.where))
+
+        return list_namespaces
+
+
+OPERATIONS: dict[str, Callable[[BatchRun, int, Mapping[str, Any]], Any]] = {
+    "put": BatchRun.note_put,
+    "get": BatchRun.plan_get,
+    "delete": BatchRun.note_delete,
+    "search": BatchRun.plan_search,
+    "namespaces": BatchRun.plan_namespaces,
+}

@@ -1,0 +1,319 @@
+"""Items: a value under a namespace and a key. What can be done with facts can be done with items.
+
+On a branch one fact stands under a path: its id follows from the path, see docs/decisions/0089.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Annotated, Any
+
+from django.utils import timezone
+
+from memory.actors import Actor
+from memory.db.fields import dumps
+from memory.db.transactions import retry_methods
+from memory.engines.facts import rules
+from memory.engines.facts.batch import FactBatch, WriteResult
+from memory.engines.facts.item_paths import (
+    check_path,
+    check_prefix,
+    find_places,
+    is_over,
+)
+from memory.engines.fields import items as f
+from memory.engines.items.conditions import parse_conditions
+from memory.engines.items.listing import Listed, filter_lasting, filter_prefix, walk_namespaces
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import Page, check_limit
+from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.engines.versions.lookup import MAIN, open_point
+from memory.exceptions import Invalid, KeyTaken, NotFound, StaleVersion
+from memory.models import Fact
+from memory.redaction.json_values import limit_depth, redact_all
+
+CHECK_TTL = c.optional_check(c.integer_check(1, f.MAX_SECONDS))
+RENEWED_SHARE = 10  # a ttl begins anew once a tenth of it is over, so that most reads write nothing
+MAX_NAMESPACES = 1000
+# What a put sets anew; the rest, such as who wrote it first, stays.
+PUT_COLUMNS = (*f.FACT_NAMES, "fact_text", "essence", "status", "held_status", "value", "embed")
+
+
+@dataclass(frozen=True)
+class Put:
+    """A checked put: where, and the fact that shall stand there."""
+
+    path: str
+    row: Fact
+    ttl: int | None = None
+    only_new: bool = False
+    expected_version: int | None = None
+
+
+@retry_methods
+class ItemEngine:
+    # ---- one item ------------------------------------------------------------------------------
+
+    def put_item(
+        self,
+        *,
+        namespace: str,
+        key: str,
+        value: Annotated[Any, f.VALUE],
+        actor: Actor,
+        branch_name: str = MAIN,
+        text: Annotated[str, f.SEARCHED_TEXT] = "",
+        ttl: Annotated[int | None, f.TTL] = None,
+        embed: Annotated[bool, f.EMBED] = True,
+        only_new: Annotated[bool, f.ONLY_NEW] = False,
+        expected_version: int | None = None,
+        **fields: Any,
+    ) -> WriteResult:
+        """Make or replace the item under a key; the same again makes no version.
+
+        Raises Invalid and its subclasses, TooLarge, KeyTaken (``only_new``), StaleVersion, BranchNotFound,
+        BranchArchived, DirectWritesRefused, scope and branch refusals.
+        """
+        actor.require_scope("write", branch_name)
+        said = {**fields, "value": value, "text": text, "ttl": ttl, "embed": embed, "only_new": only_new}
+        writer = ItemWriter(actor)
+        put = writer.check_put({**said, "namespace": namespace, "key": key}, expected_version)
+        with open_commit(actor, branch_name, "item.put") as commit:
+            (written,) = writer.write_all(commit, {put.path: put}).values()
+        assert written is not None
+        return written
+
+    def get_item(
+        self,
+        *,
+        namespace: str,
+        key: str,
+        actor: Actor,
+        branch_name: str = MAIN,
+        at: Any = None,
+        renew: Annotated[bool, f.RENEW] = False,
+    ) -> Fact:
+        """Return the item under a key, now or at a point. Raises NotFound, also for one that has expired."""
+        path = check_path(namespace, key)
+        branch, seq = open_point(actor, branch_name, at)
+        row = find_places(Fact.objects.on(branch, seq), actor.project_id, [path]).get(path, timezone.now())
+        if row is None:
+            raise NotFound()
+        if renew and at is None and (ttl := find_ttl(row)) and is_due(row, ttl):
+            return self._renew(actor, branch_name, path)
+        return row
+
+    def delete_item(
+        self,
+        *,
+        namespace: str,
+        key: str,
+        actor: Actor,
+        branch_name: str = MAIN,
+        expected_version: int | None = None,
+    ) -> None:
+        """Delete the item under a key from this branch; the history keeps it.
+
+        Raises NotFound, StaleVersion.
+        """
+        actor.require_scope("write", branch_name, grows=False)
+        path = check_path(namespace, key)
+        with open_commit(actor, branch_name, "item.delete") as commit:
+            row = find_places(commit.visible_rows(Fact), actor.project_id, [path]).get(path, commit.at)
+            if row is None:
+                raise NotFound()
+            check_expected(row, expected_version)
+            commit.targets.append(str(row.uid))
+            commit.remove_row(row)
+
+    def _renew(self, actor: Actor, branch_name: str, path: str) -> Fact:
+        actor.require_scope("write", branch_name)
+        with open_commit(actor, branch_name, "item.renew") as commit:
+            row = find_places(commit.visible_rows(Fact), actor.project_id, [path]).get(path, commit.at)
+            if row is None:
+                raise NotFound()
+            ttl = find_ttl(row)
+            return commit.change_row(row, expires_at=commit.at + ttl) if ttl else row
+
+    # ---- lists ---------------------------------------------------------------------------------
+
+    def list_items(
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = MAIN,
+        prefix: Annotated[str, f.PREFIX] = "",
+        where: Annotated[Any, f.WHERE] = None,
+        at: Any = None,
+        limit: int = 50,
+        cursor: str = "",
+    ) -> Page[Fact]:
+        """List items in the order of namespace and key. A page with conditions may have fewer results than
+        its limit, and go on all the same. Raises Invalid.
+        """
+        check_limit(limit)
+        branch, seq = open_point(actor, branch_name, at, cursor)
+        rows = filter_prefix(Fact.objects.on(branch, seq), check_prefix("prefix", prefix))
+        listed = Listed(rows, seq, at, timezone.now(), parse_conditions("where", where))
+        return listed.read_page(limit, cursor)
+
+    def list_namespaces(
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = MAIN,
+        prefix: Annotated[str, f.PREFIX] = "",
+        suffix: Annotated[str, f.SUFFIX] = "",
+        depth: Annotated[int | None, f.DEPTH] = None,
+        at: Any = None,
+        limit: Annotated[int, f.MANY] = 100,
+        offset: Annotated[int, f.OFFSET] = 0,
+    ) -> list[str]:
+        """Return the different namespaces of items in their order. Raises Invalid."""
+        branch, seq = open_point(actor, branch_name, at)
+        rows = filter_prefix(Fact.objects.on(branch, seq), check_prefix("prefix", prefix))
+        limit, offset = (
+            f.MANY.type.build_check()("limit", limit),
+            f.OFFSET.type.build_check()("offset", offset),
+        )
+        depth = c.optional_check(f.DEPTH.type.build_check())("depth", depth)
+        found = walk_namespaces(
+            filter_lasting(rows, timezone.now()), prefix, check_prefix("suffix", suffix), depth
+        )
+        return list(islice(found, offset, offset + limit))
+
+
+# ---- writing -------------------------------------------------------------------------------------------
+
+
+class ItemWriter:
+    """The writes of a request, checked before a lock is taken."""
+
+    def __init__(self, actor: Actor) -> None:
+        self.actor = actor
+        self.batch = FactBatch((), actor, Fact.Status.ACTIVE, deduplicate=False)
+
+    def check_put(self, said: Mapping[str, Any], expected_version: int | None = None) -> Put:
+        """Return a checked put. Raises Invalid and its subclasses, TooLarge."""
+        path = check_path(said.get("namespace"), said.get("key"))
+        value = check_value(said)
+        ttl = CHECK_TTL("ttl", said.get("ttl"))
+        if ttl and said.get("expires_at"):
+            raise Invalid("ttl and expires_at cannot be given together.", field="ttl")
+        content = {name: said[name] for name in f.FACT_NAMES if said.get(name) is not None}
+        row = self.batch.build_fact({**content, "fact_text": find_text(said, value)})
+        row.path, row.value = path, value
+        row.embed = None if c.check_boolean("embed", said.get("embed", True)) else False
+        row.compute_hashes()
+        return Put(path, row, ttl, c.check_boolean("only_new", said.get("only_new", False)), expected_version)
+
+    def write_all(
+        self, commit: CommitWriter, puts: Mapping[str, Put], removed: Sequence[str] = ()
+    ) -> dict[str, WriteResult | None]:
+        """Write puts and deletions by path in one commit; return what stands there now, None for what was
+        deleted.
+
+        Raises KeyTaken, StaleVersion.
+        """
+        places = find_places(commit.visible_rows(Fact), self.actor.project_id, [*puts, *removed])
+        fresh: list[Fact] = []
+        changes: list[tuple[Fact, dict[str, Any], bool]] = []
+        done: dict[str, WriteResult | None] = {}
+        for path, put in puts.items():
+            old = places.taken.get(path)
+            check_place(put, places.get(path, commit.at))
+            if put.ttl:
+                put.row.expires_at = commit.at + timedelta(seconds=put.ttl)
+            if old is None:
+                put.row.uid = places.free[path]
+                fresh.append(put.row)
+            elif changed := find_changes(old, put.row):
+                changes.append((old, rules.rewrite_fields(old, changed), False))
+            done[path] = WriteResult(put.row if old is None else old, old is None or is_over(old, commit.at))
+        gone = {path: row for path in removed if (row := places.get(path, commit.at))}
+        changes += [(row, {}, True) for row in gone.values()]
+        done |= dict.fromkeys(gone)
+        self._write_rows(commit, fresh, changes, done)
+        return done
+
+    def _write_rows(
+        self,
+        commit: CommitWriter,
+        fresh: list[Fact],
+        changes: Sequence[tuple[Fact, dict[str, Any], bool]],
+        done: dict[str, WriteResult | None],
+    ) -> None:
+        self.batch.rows = fresh
+        self.batch.open_sessions(commit)
+        for row in fresh:
+            row.created_cycle = row.updated_cycle = commit.branch.cycle
+        if fresh:
+            commit.add_rows(fresh)
+        written = commit.add_versions(changes) if changes else []
+        shown = [row for row in written if not row.deleted]
+        for row in shown:
+            before = done[path := str(row.path)]
+            done[path] = WriteResult(row, before is not None and before.created)
+        self.batch.enqueue_embedding(commit, [*fresh, *shown])
+        commit.targets += [str(row.uid) for row in (*fresh, *written)]
+
+
+def check_value(said: Mapping[str, Any]) -> Any:
+    """Check the value of a put: it is stored as it is, or refused. Raises Invalid, TooLarge."""
+    if "value" not in said:
+        raise Invalid("{field} is needed.", field="value")
+    value = f.VALUE.type.build_check()("value", said["value"])
+    if limit_depth(value) != value:
+        raise Invalid("{field} is nested too deeply.", field="value")
+    if redact_all(value) != value and not c.secrets_found.are_kept():
+        raise Invalid(
+            "{field} looks like it holds a secret: it is stored as it is given, or not.", field="value"
+        )
+    return value
+
+
+def find_text(said: Mapping[str, Any], value: Any) -> str:
+    """Return the text that is searched: the given one, else the value."""
+    if text := said.get("text"):
+        return str(c.plain_text("text", text))
+    return value if isinstance(value, str) and value.strip() else dumps(value)
+
+
+def find_changes(old: Fact, new: Fact) -> dict[str, Any]:
+    """Return what a put changes of the item that stands there."""
+    wanted = {name: getattr(new, name) for name in PUT_COLUMNS}
+    if wanted["repository"] is None:  # not said
+        wanted["repository"] = old.repository
+    return {name: value for name, value in wanted.items() if not is_equal(getattr(old, name), value)}
+
+
+def is_equal(old: Any, new: Any) -> bool:
+    """Return whether two values are equal as JSON, in which 1 is not true."""
+    if isinstance(old, datetime) or isinstance(new, datetime):
+        return bool(old == new)
+    return bool(old == new) and dumps(old) == dumps(new)
+
+
+def check_place(put: Put, present: Fact | None) -> None:
+    if put.only_new and present is not None:
+        raise KeyTaken(key=present.key, current=present.version)
+    if put.expected_version is not None:
+        check_expected(present, put.expected_version)
+
+
+def check_expected(present: Fact | None, expected: int | None) -> None:
+    """Raise StaleVersion unless the item is at the version that the caller has read."""
+    current = present.version if present else 0
+    if expected is not None and expected != current:
+        raise StaleVersion(current=current, expected=expected)
+
+
+def find_ttl(row: Fact) -> timedelta | None:
+    """Return for how long an item was to last when it was written."""
+    return row.expires_at - row.updated_at if row.expires_at else None
+
+
+def is_due(row: Fact, ttl: timedelta) -> bool:
+    """Return whether enough of a ttl is over for it to begin anew."""
+    return timezone.now() - row.updated_at >= ttl / RENEWED_SHARE

@@ -1,0 +1,126 @@
+"""Lists of items in the order of their paths, and the namespaces that they stand in."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import count
+from typing import Any
+
+from django.db.models import Q
+
+from memory.db.budget import take_within
+from memory.db.querysets import VersionedQuerySet
+from memory.engines.facts.filters import is_below
+from memory.engines.items.conditions import Condition, match_all
+from memory.engines.support.pagination import (
+    NOT_OURS,
+    PAGE_BYTES,
+    Page,
+    build_page,
+    format_point,
+    list_fingerprint,
+    parse_cursor_id,
+    read_cursor,
+    write_cursor,
+)
+from memory.exceptions import Invalid
+from memory.models import Fact
+from memory.models.facts import KEY_MARK
+
+SCAN_ROWS = 10_000  # looked at for a page with conditions, which may then have fewer results than its limit
+FURTHEST = "\U0010ffff"
+
+
+def filter_prefix(rows: VersionedQuerySet[Fact], prefix: str) -> VersionedQuerySet[Fact]:
+    """Return the items of a namespace and of all below it; of all for ""."""
+    return rows.filter(is_below(prefix) if prefix else Q(path__gt=""))
+
+
+def filter_lasting(rows: VersionedQuerySet[Fact], now: datetime) -> VersionedQuerySet[Fact]:
+    return rows.filter(~Q(expires_at__lte=now))
+
+
+class Scan:
+    """The rows that meet conditions, and the last one that was looked at."""
+
+    def __init__(self, rows: Iterable[Fact], conditions: Sequence[Condition]) -> None:
+        self._rows, self._matches = rows, match_all(conditions)
+        self.last: Fact | None = None
+        self.seen = 0
+
+    def __iter__(self) -> Iterator[Fact]:
+        for row in self._rows:
+            self.last, self.seen = row, self.seen + 1
+            if self._matches(row):
+                yield row
+
+    @property
+    def stopped(self) -> bool:
+        """Return whether there may be more rows that nobody has looked at."""
+        return self.seen >= SCAN_ROWS
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A list of items at a point, with what its cursors say."""
+
+    rows: VersionedQuerySet[Fact]
+    seq: int
+    at: Any
+    now: datetime
+    conditions: tuple[Condition, ...] = ()
+
+    def read_page(self, limit: int, cursor: str) -> Page[Fact]:
+        """Return a page in the order of the paths. Raises Invalid for a cursor of another list."""
+        # What has expired is no part of the fingerprint: it is more with each page.
+        mark = list_fingerprint(self.rows, repr(self.conditions))
+        position = read_cursor(cursor, mark if cursor else "")
+        back = position.get("back", False)
+        scan = self.scan(back, self._find_path(position))
+        batch = take_within(scan, limit + 1, PAGE_BYTES)
+
+        def build_cursor(row: Fact) -> dict[str, Any]:
+            pin = {"seq": self.seq, "at": position.get("at", format_point(self.at))}
+            return {"key": row.uid.hex, "list": mark, **pin}
+
+        page = build_page(batch, limit, back, "key" in position, build_cursor)
+        if scan.stopped and scan.last and len(batch) <= limit:
+            beyond = write_cursor({**build_cursor(scan.last), **({"back": True} if back else {})})
+            return replace(page, **{"previous" if back else "next": beyond})
+        return page
+
+    def scan(self, back: bool = False, beyond: str | None = None) -> Scan:
+        rows = filter_lasting(self.rows, self.now)
+        return Scan(rows.stream(SCAN_ROWS, "path", down=back, beyond=beyond), self.conditions)
+
+    def _find_path(self, position: dict[str, Any]) -> str | None:
+        """Return the path of the row of a cursor, which would be too long in it."""
+        if "key" not in position:
+            return None
+        for row in self.rows.fetch_by_key("uid", [parse_cursor_id(position["key"])]):
+            return row.path
+        raise Invalid(NOT_OURS, field="cursor")
+
+
+def walk_namespaces(
+    rows: VersionedQuerySet[Fact], prefix: str, suffix: str, depth: int | None
+) -> Iterator[str]:
+    """Yield different namespaces in their order, cut to ``depth`` segments; each costs one look-up."""
+    beyond: str | None = None
+    for _ in count():
+        row = next(iter(rows.stream(1, "path", down=False, beyond=beyond)), None)
+        if row is None:
+            return
+        namespace = str(row.namespace)
+        segments = namespace.split("/")
+        is_cut = depth is not None and len(segments) >= depth
+        shown = "/".join(segments[:depth]) if is_cut else namespace
+        if ends_with(shown, suffix):
+            yield shown
+        # Behind all of its own keys; of one that was cut, behind all that is below it.
+        beyond = f"{shown}/{FURTHEST}" if is_cut else f"{namespace}{KEY_MARK}{FURTHEST}"
+
+
+def ends_with(namespace: str, suffix: str) -> bool:
+    """Return whether the last segments of a namespace are these."""
+    return not suffix or namespace == suffix or namespace.endswith(f"/{suffix}")

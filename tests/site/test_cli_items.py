@@ -1,0 +1,55 @@
+"""The commands on items, and files of facts with items."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memory.models import Fact
+from tests.command_line import Day1, anywhere
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@anywhere
+def test_an_item_is_put_shown_listed_and_deleted(day1: Day1) -> None:
+    status, out, err = day1(
+        "items", "put", "users/ada", "theme", '{"color": "dark"}', "--text", "Ada likes dark."
+    )
+    row = Fact._base_manager.get()
+    assert (status, out, err) == (0, f"{row.uid}\tusers/ada/theme\tversion 1 on main\n", "")
+    assert day1("items", "put", "users/ada", "name", "Ada")[0] == 0
+    assert day1("items", "get", "users/ada", "theme") == (0, '{"color": "dark"}\n', "")
+    assert day1("items", "get", "users/ada", "name") == (0, '"Ada"\n', "")
+    listed = day1("items", "--prefix", "users", "--where", '{"value.color": "dark"}')[1]
+    assert listed == 'namespace\tkey\tversion\tvalue\nusers/ada\ttheme\t1\t{"color": "dark"}\n'
+    assert day1("items", "namespaces", "--depth", "1")[1] == "users\n"
+    status, _, err = day1("items", "put", "users/ada", "theme", "1", "--only-new")
+    assert (status, err) == (1, "key_taken: An item stands under theme already.\n")
+    for value in ('""', "[]", "0", "false"):
+        assert day1("items", "put", "users/ada", "theme", value)[0] == 0
+        assert day1("items", "get", "users/ada", "theme")[1] == f"{value}\n"
+    assert day1("items", "put", "users/ada", "theme", "null")[0] == 2
+    assert day1("items", "delete", "users/ada", "theme") == (0, "users/ada/theme\tdeleted\n", "")
+    assert day1("items", "get", "users/ada", "theme")[0] == 1
+    assert day1("items", "list", "--prefix", "nobody")[2] == "No item here.\n"
+
+
+def test_items_leave_and_arrive_as_items(day1: Day1, tmp_path: Path) -> None:
+    put = day1("items", "put", "users/ada", "theme", '{"n": 1}', "--text", "Ada likes it dark.", "--no-embed")
+    assert put[0] == 0, put
+    day1("write-fact", "A plain fact.")
+    file = tmp_path / "facts.jsonl"
+    file.write_text(day1("export")[1])
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [(line.get("namespace"), line.get("key"), line.get("value")) for line in lines] == [
+        ("users/ada", "theme", {"n": 1}),
+        (None, None, None),
+    ]
+    day1("items", "delete", "users/ada", "theme")
+    assert day1("import", str(file))[0] == 0
+    assert day1("items", "get", "users/ada", "theme")[1] == '{"n": 1}\n'
+    rows = Fact._base_manager.filter(path__isnull=False, seq_to=2**62)
+    assert [(row.embed, row.fact_text, row.deleted) for row in rows] == [(False, "Ada likes it dark.", False)]
+    assert day1("import", str(file))[0] == 0
+    assert Fact._base_manager.filter(seq_to=2**62, deleted=False).count() == 2
