@@ -243,10 +243,15 @@ class Fact(BranchedModel):
 
     def compute_hashes(self) -> None:
         """Compute the three hashes from the content. Two items are never one fact, whatever they say."""
-        said = self.fact_text if self.path is None else f"{self.fact_text}\n{dumps([self.path, self.value])}"
+        said = write_said(self.fact_text, self.path, self.value)
         self.content_hash = hashes.content_hash(self.fact_text)
         self.norm_hash = hashes.norm_hash(said)
         self.judged_hash = hashes.judged_hash(said, self.essence, self.category)
+
+
+def write_said(text: str, path: str | None, value: Any) -> str:
+    """Return what a fact says: its text, and where an item stands with its value."""
+    return text if path is None else f"{text}\n{dumps([path, value])}"
 
 
 def build_path(namespace: str, key: str) -> str:

@@ -132,8 +132,8 @@ def test_what_is_not_understood_is_refused_by_its_name(agent: Agent) -> None:
     known |= {"first": talk, "second": talk, "snapshot_id": fact, "dry_run": True}
     refusals = {}
     for tool, name in ARGUMENTS:
-        kind = tool.input["properties"][name]["type"]
-        if kind == "string" or (tool.name, name) == ("memory_more", "arguments"):
+        kind = tool.input["properties"][name].get("type")
+        if kind in (None, "string") or (tool.name, name) == ("memory_more", "arguments"):
             continue
         needed = {one: known.get(one, "x") for one in tool.input.get("required", ())}
         found = agent.refused(tool.name, "invalid", **{**needed, name: WRONG[kind]})

@@ -41,6 +41,11 @@ async def day(client: Client) -> dict[str, Any]:
     replay = (await call("replay_create", conversation_id=talk))["replay"]["id"]
     await call("replay_update", replay_id=replay, do="complete")
     await call("replay_get", replay_id=replay, context=True)
+    place = {"namespace": "users/ada", "key": "theme"}
+    await call("item_put", **place, value={"color": "dark"})
+    assert (await call("item_get", **place))["item"]["value"] == {"color": "dark"}
+    assert [row["key"] for row in (await call("item_list", prefix="users"))["items"]] == ["theme"]
+    await call("item_delete", **place)
     await call("memory_search", query="deploys")
     await call("memory_explain", query="deploys", fact_id=fact)
     await call("memory_update", fact_id=fact, category="decision")

@@ -30,6 +30,8 @@ READ = [
     "branch_list",
     "branch_switch",
     "handoff_get",
+    "item_get",
+    "item_list",
     "conversation_get",
     "conversation_compare",
     "replay_get",
@@ -110,6 +112,9 @@ NEEDED = {
     "verify_fact": ["fact_id"],
     "log_message": ["role", "content"],
     "memory_remember": ["messages"],
+    "item_put": ["namespace", "key", "value"],
+    "item_get": ["namespace", "key"],
+    "item_delete": ["namespace", "key"],
     "conversation_fork": ["conversation_id"],
     "conversation_compare": ["first", "second"],
     "conversation_score": ["conversation_id"],
@@ -137,6 +142,7 @@ TASKS = ["task_create", "task_join", "task_update"]
 HANDOFFS = ["handoff_create", "handoff_get"]
 TALKS = ["conversation_get", "conversation_fork", "conversation_compare"]
 REPLAYS = ["replay_create", "replay_get", "replay_update"]
+KEPT = ["item_put", "item_get", "item_list", "item_delete"]
 LOGGED = ["log_message", "memory_remember"]
 JUDGED = [*TALKS, "conversation_score", *REPLAYS]
 
@@ -167,10 +173,10 @@ def test_the_list_depends_on_the_key_alone(agent: Agent, viewer: Agent) -> None:
 @pytest.mark.parametrize(
     ("scope", "more"),
     [
-        ("write", [*TASKS, *HANDOFFS, *LOGGED, *TALKS, *REPLAYS]),
+        ("write", [*TASKS, *HANDOFFS, *LOGGED, *KEPT, *TALKS, *REPLAYS]),
         (
             "curate",
-            ["branch_diff", *TASKS, *HANDOFFS, "verify_fact", *LOGGED, *JUDGED, "snapshot_create"],
+            ["branch_diff", *TASKS, *HANDOFFS, "verify_fact", *LOGGED, *KEPT, *JUDGED, "snapshot_create"],
         ),
     ],
 )

@@ -75,6 +75,7 @@ _MAKERS: dict[type[t.Type], Callable[[Field, str], b.Schema]] = {
     t.TagList: lambda _, about: b.many(about),
     t.ListOf: _list,
     t.JSONObject: lambda _, about: b.plain(about),
+    t.JSONValue: lambda _, about: {"description": about},
 }
 
 WHO = input_properties(STATED)

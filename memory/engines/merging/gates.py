@@ -20,7 +20,7 @@ from memory.engines.merging.strategies import MergeOptions
 from memory.engines.versions.kinds import compared_fields
 from memory.engines.versions.policies import Policy
 from memory.extensions import load_extensions
-from memory.models import BranchedModel, Fact, FactAssessment, hashes
+from memory.models import BranchedModel, Fact, FactAssessment
 
 PASSED, WARNING, FAILED = "passed", "warning", "failed"
 HIDDEN = "hidden"  # from who may not read the target, whatever it is
@@ -35,7 +35,6 @@ UNCHECKED = {
     ),
 }
 RETIRED = frozenset({Fact.Status.ARCHIVED, Fact.Status.SUPERSEDED})
-JUDGED = ("fact_text", "essence", "category")  # what a verdict is on
 
 
 @dataclass(frozen=True)
@@ -228,7 +227,8 @@ def load_standings(facts: Sequence[Arrival], plan: FullPlan) -> dict[UUID, Stand
 
 
 def choose_standing(fact: Arrival, sides: Sequence[Verdict | None]) -> Standing:
-    judged = hashes.judged_hash(*(fact.values[name] for name in JUDGED))
-    verdicts = [verdict for verdict in sides if verdict and verdict.judged_hash == judged]
+    draft = Fact(**fact.values)
+    draft.compute_hashes()
+    verdicts = [verdict for verdict in sides if verdict and verdict.judged_hash == draft.judged_hash]
     strongest = max(verdicts, key=lambda one: RANK.index(one.status), default=None)
     return Standing(strongest.status, strongest.method) if strongest else Standing()
