@@ -30,6 +30,7 @@ from memory.engines.fields.capture import (
 )
 from memory.engines.fields.facts import FACT, NewFact
 from memory.engines.fields.invitations import INVITATION
+from memory.engines.fields.items import ITEM
 from memory.engines.fields.keys import KEY
 from memory.engines.fields.links import LINK, NewLink
 from memory.engines.fields.members import MEMBER
@@ -85,6 +86,7 @@ NOUNS = (
     SESSION,
     BRANCH,
     INVITATION,
+    ITEM,
     KEY,
     MEMBER,
     MERGE_REQUEST,

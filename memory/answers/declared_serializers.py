@@ -40,6 +40,11 @@ class VersionsField(s.DictField):
     """Versions by id."""
 
 
+@extend_schema_field({"type": ["object", "array", "string", "number", "boolean"]})
+class AnyJSONField(s.JSONField):
+    """JSON of any kind."""
+
+
 class DeclaredShape(s.Serializer):
     """A serializer with declared fields."""
 
@@ -160,7 +165,7 @@ _REQUEST: dict[type[t.Type], Callable[..., s.Field]] = {
         child=s.CharField(max_length=kind.max_length), max_length=kind.max_items, **traits
     ),
     t.JSONObject: lambda _, **traits: s.DictField(**traits),
-    t.JSONValue: lambda _, **traits: s.JSONField(**traits),
+    t.JSONValue: lambda _, **traits: AnyJSONField(**traits),
     t.ObjectList: lambda _, **traits: s.ListField(child=s.DictField(), **traits),
     t.Record: lambda kind, **traits: _make_record(kind)(**traits),
     t.Versions: lambda _, **traits: VersionsField(**traits),
@@ -182,6 +187,6 @@ _ANSWER: dict[type[t.Type], Callable[..., s.Field]] = {
     t.TagList: lambda _, **traits: s.ListField(child=s.CharField(), **traits),
     t.ListOf: lambda _, **traits: s.ListField(child=s.CharField(), **traits),
     t.JSONObject: lambda _, **traits: s.DictField(**traits),
-    t.JSONValue: lambda _, **traits: s.JSONField(**traits),
+    t.JSONValue: lambda _, **traits: AnyJSONField(**traits),
     t.ObjectList: lambda _, **traits: s.ListField(child=s.DictField(), **traits),
 }

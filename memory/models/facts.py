@@ -243,13 +243,13 @@ class Fact(BranchedModel):
 
     def compute_hashes(self) -> None:
         """Compute the three hashes from the content. Two items are never one fact, whatever they say."""
-        said = write_said(self.fact_text, self.path, self.value)
+        content = write_content(self.fact_text, self.path, self.value)
         self.content_hash = hashes.content_hash(self.fact_text)
-        self.norm_hash = hashes.norm_hash(said)
-        self.judged_hash = hashes.judged_hash(said, self.essence, self.category)
+        self.norm_hash = hashes.norm_hash(content)
+        self.judged_hash = hashes.judged_hash(content, self.essence, self.category)
 
 
-def write_said(text: str, path: str | None, value: Any) -> str:
+def write_content(text: str, path: str | None, value: Any) -> str:
     """Return what a fact says: its text, and where an item stands with its value."""
     return text if path is None else f"{text}\n{dumps([path, value])}"
 

@@ -28,7 +28,7 @@ ITEMS.add(
     path=KEY,
     body="ItemInput",
     about="What shall stand under the key.",
-    fields=tuple(one.with_traits(use=Use.CREATE) for one in (*f.KEPT, f.EXPIRES)),
+    fields=tuple(one.with_traits(use=Use.CREATE) for one in (*f.FACT_FIELDS, f.EXPIRES)),
     origin=STATED,
     example={"value": {"theme": "dark"}, "text": "Ada prefers the dark theme."},
 )

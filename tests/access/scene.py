@@ -32,6 +32,7 @@ from memory.engines.facts.ageing.engine import AgeingEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
+from memory.engines.items.engine import ItemEngine
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine
@@ -173,6 +174,7 @@ def build_work(actor: Actor) -> dict[str, Any]:
 
 def build_store(project: Project, actor: Actor) -> dict[str, Any]:
     key, _token = KeyEngine().create_key(label="victim", scopes=["read"], actor=actor)
+    ItemEngine().put_item(namespace="n", key=str(key.pk), value=1, actor=actor)
     bundles, keys = KnowledgeBundleEngine(), BundleKeyEngine()
     public_key = keys.make_signing_key(actor=actor).public_key
     keys.trust_key(name="friend", public_key=public_key, actor=actor)
@@ -186,6 +188,7 @@ def build_store(project: Project, actor: Actor) -> dict[str, Any]:
         "public_key": public_key,
         "friend": "friend",
         "key": key.pk,
+        "namespace": "n",
         "invitation": invitation.pk,
         "member": "seen",
         "snapshot": SnapshotManager().create_snapshot(name="before", actor=actor).pk,

@@ -156,10 +156,12 @@ def test_nothing_is_open_without_a_key(rows: dict[str, Any]) -> None:
 def test_another_projects_key_finds_none_of_its_rows(other_project: Project, rows: dict[str, Any]) -> None:
     """The routes that name a row of the project: to a stranger with all rights it is not there."""
     api = api_for(other_project)
-    names = {"pattern", "rule", "n", "agent"}
+    names = {"pattern", "rule", "n", "agent", "namespace"}
     wrong = []
     for row in table.REST:
         named = set(re.findall(r"{(\w+)}", row.path)) - names
+        if row.method == "PUT" and row.path.startswith("/items/"):
+            continue  # which makes an item of the other project
         if row.scope and named and not row.path.endswith("/explain"):  # which says that nothing is there
             answer = send(api, row, rows)
             if answer.status_code != 404:

@@ -28,7 +28,7 @@ from memory.engines.support.batches import batched, filter_in, gather_in
 from memory.engines.versions.erased import as_uuid, is_masked
 from memory.exceptions import Conflict
 from memory.models import ApiKey, Fact, HiddenVersion
-from memory.models.facts import build_path, write_said
+from memory.models.facts import build_path, write_content
 from memory.models.hashes import judged_hash
 
 BATCH_SIZE = 500
@@ -65,8 +65,8 @@ def name_fact(fact: Mapping[str, Any]) -> Named:
     """Return a fact of a document as it is named. Raises KeyError, ValueError for one of a wrong form."""
     text, essence, category = (str(fact.get(name) or "") for name in ("fact_text", "essence", "category"))
     path = build_path(fact["namespace"], fact["key"]) if fact.get("key") else None
-    said = write_said(text, path, fact.get("value"))
-    return Named(UUID(str(fact["id"])), judged_hash(said, essence, category))
+    content = write_content(text, path, fact.get("value"))
+    return Named(UUID(str(fact["id"])), judged_hash(content, essence, category))
 
 
 def select_hidden(quarantines: Iterable[Any]) -> QuerySet[HiddenVersion]:

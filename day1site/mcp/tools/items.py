@@ -26,7 +26,7 @@ PUT = ("text", "ttl", "embed", "only_new", "expected_version", "tags", "metadata
 PAGE = {"where": b.plain(f.WHERE.help), "limit": b.LIMIT, "cursor": b.CURSOR}
 
 
-def take_place(call: Call) -> dict[str, str]:
+def take_place(call: Call) -> dict[str, Any]:
     return {name: call.need(name, c.plain_text) for name in NAMES}
 
 

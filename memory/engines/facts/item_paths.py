@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from memory.db.querysets import VersionedQuerySet
-from memory.engines.fields.facts import KEY_LENGTH, NAMESPACE_LENGTH
+from memory.engines.fields.common import KEY_LENGTH, NAMESPACE_LENGTH
 from memory.engines.support import validation as c
 from memory.engines.versions.erased import erased_uids
 from memory.exceptions import Invalid

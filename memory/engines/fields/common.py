@@ -3,9 +3,10 @@
 from django.utils.translation import gettext_lazy as _
 
 from memory.engines.fields.base import LINE, NO_USE, READ, Field, Option, Use
-from memory.engines.fields.types import Flag, Identifier, Moment, Point, Reference, Versions, Whole
+from memory.engines.fields.types import Flag, Identifier, JSONValue, Moment, Point, Reference, Versions, Whole
 
 WHO = READ | Use.STATE | LINE
+NAMESPACE_LENGTH, KEY_LENGTH = 512, 255
 STATED = (
     Field(
         "session_id",
@@ -108,4 +109,33 @@ MAKER = (
         answer_help="key, user, local (the command line) or system; empty where nobody knows any more.",
     ),
     Field("created_by_id", Reference(64), use=READ, answer_help="The id of the key or user; else empty."),
+)
+# A fact that stands under a key is an item; in other facts all of these are null.
+ITEM_FIELDS = (
+    Field(
+        "namespace",
+        Reference(NAMESPACE_LENGTH),
+        use=READ | LINE,
+        null=True,
+        label=_("Namespace"),
+        answer_help="Of an item: where its key stands, as segments with slashes between them.",
+    ),
+    Field(
+        "key", Reference(KEY_LENGTH), use=READ | LINE, null=True, label=_("Key"), answer_help="Of an item."
+    ),
+    Field(
+        "value",
+        JSONValue(),
+        use=READ | LINE,
+        null=True,
+        label=_("Value"),
+        answer_help="Of an item: any JSON, as it was put.",
+    ),
+    Field(
+        "embed",
+        Flag(),
+        use=READ | LINE,
+        null=True,
+        answer_help="False: it has no vector, words alone find it.",
+    ),
 )

@@ -7,14 +7,20 @@ from uuid import UUID
 from django.utils.translation import gettext_lazy as _
 
 from memory.engines.fields.base import EVERYWHERE, LINE, NO_USE, READ, TOOLS, WRITE, Field, Noun, Option, Use
-from memory.engines.fields.common import STATED, answered_branch, answered_id, answered_time, origin_fields
-from memory.engines.fields.filters import any_of, learned_in, one_of
+from memory.engines.fields.common import (
+    ITEM_FIELDS,
+    STATED,
+    answered_branch,
+    answered_id,
+    answered_time,
+    origin_fields,
+)
+from memory.engines.fields.filters import any_of, in_namespace, learned_in, one_of
 from memory.engines.fields.types import (
     Choice,
     Flag,
     Identifier,
     JSONObject,
-    JSONValue,
     LongText,
     Moment,
     Number,
@@ -28,7 +34,6 @@ from memory.models import Fact, FactAssessment, Vector
 
 TEXT_BYTES = 64 * 1024
 ESSENCE_LENGTH = 200
-NAMESPACE_LENGTH, KEY_LENGTH = 512, 255
 
 CREATE_ONLY = READ | LINE | Use.CREATE
 DERIVED = READ | Use.IGNORED  # worked out by the store
@@ -282,32 +287,7 @@ FACT = Noun(
         tool_help="Anything else, as JSON.",
         option=Option('such as \'{"file": "auth.py"}\''),
     ),
-    Field(
-        "namespace",
-        Reference(NAMESPACE_LENGTH),
-        use=READ | LINE,
-        null=True,
-        label=_("Namespace"),
-        answer_help="Of an item: where its key stands, as segments with slashes between them.",
-    ),
-    Field(
-        "key", Reference(KEY_LENGTH), use=READ | LINE, null=True, label=_("Key"), answer_help="Of an item."
-    ),
-    Field(
-        "value",
-        JSONValue(),
-        use=READ | LINE,
-        null=True,
-        label=_("Value"),
-        answer_help="Of an item: any JSON, as it was put.",
-    ),
-    Field(
-        "embed",
-        Flag(),
-        use=READ | LINE,
-        null=True,
-        answer_help="False: it has no vector, words alone find it.",
-    ),
+    *ITEM_FIELDS,
     Field("embedding_state", Choice(EMBEDDING_STATES), use=ANNOTATED),
     Field("embedding_model", Reference(200), use=ANNOTATED),
     Field("content_hash", Reference(64), use=DERIVED, answer_help="SHA-256 of the text."),
@@ -412,11 +392,6 @@ FACT_FILTERS = FACT.filtered_by(
     one_of("valid_before", Moment(), "Facts that were true already before this time.", use=NO_USE),
     one_of("pinned", Flag(), "Facts that are, or are not, pinned.", use=NO_USE),
     one_of("parent_id", Identifier(), "The facts that replace the fact with this id.", use=NO_USE),
-    one_of(
-        "namespace",
-        Reference(NAMESPACE_LENGTH),
-        "Items of this namespace and of all below it.",
-        option=Option("items of this namespace and of all below it", metavar="PATH"),
-    ),
+    in_namespace(),
     learned_in("Facts", option=Option("learned in this repository", metavar="NAME")),
 )

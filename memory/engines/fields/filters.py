@@ -52,6 +52,12 @@ def learned_in(rows: str, **traits: Any) -> FilterField:
     return one_of("repository", kind, f"{rows} of this repository, in any form; * is any.", **traits)
 
 
+def in_namespace() -> FilterField:
+    """Return the filter of items by namespace."""
+    option = Option("items of this namespace and of all below it", metavar="PATH")
+    return one_of("namespace", Reference(512), "Items of this namespace and of all below it.", option=option)
+
+
 def recorded(rows: str, **traits: Any) -> tuple[FilterField, FilterField]:
     """Return the filters of when rows were recorded."""
     return (

@@ -3,9 +3,16 @@
 from django.utils.translation import gettext_lazy as _
 
 from memory.engines.fields.base import NO_USE, READ, Field, Noun, Option, Use
-from memory.engines.fields.common import answered_branch, answered_id, answered_time, origin_fields
-from memory.engines.fields.facts import FACT, KEY_LENGTH, NAMESPACE_LENGTH, TEXT_BYTES
-from memory.engines.fields.types import Flag, JSONValue, ListOf, LongText, Record, Reference, Whole
+from memory.engines.fields.common import (
+    KEY_LENGTH,
+    NAMESPACE_LENGTH,
+    answered_branch,
+    answered_id,
+    answered_time,
+    origin_fields,
+)
+from memory.engines.fields.facts import FACT, TEXT_BYTES
+from memory.engines.fields.types import Choice, Flag, JSONValue, ListOf, LongText, Record, Reference, Whole
 
 MAX_SECONDS = 10 * 366 * 24 * 3600
 MAX_CALLS = 1000
@@ -77,11 +84,11 @@ WHERE = Field(
 MANY = Field("limit", Whole(1, 1000), "So many results.")
 OFFSET = Field("offset", Whole(0, 10_000), "How many are left out before the first.")
 # What an item has as every fact, beside what makes it an item.
-KEPT = tuple(
+FACT_FIELDS = tuple(
     FACT[name].with_traits(use=READ)
     for name in ("category", "confidence", "visibility", "tags", "metadata", "source", "repository")
 )
-FACT_NAMES = (*(one.name for one in KEPT), "expires_at")
+FACT_NAMES = (*(one.name for one in FACT_FIELDS), "expires_at")
 EXPIRES = FACT["expires_at"].with_traits(use=READ)
 
 ITEM = Noun(
@@ -94,7 +101,7 @@ ITEM = Noun(
     VALUE.with_traits(use=READ, help="", answer_help="As it was put."),
     SEARCHED_TEXT.with_traits(use=READ),
     FACT["status"].with_traits(use=READ),
-    *KEPT,
+    *FACT_FIELDS,
     EXPIRES,
     *origin_fields(),
     answered_time("created_at"),
@@ -102,7 +109,8 @@ ITEM = Noun(
     commands=("items", "keep values under keys"),
 )
 
-OPERATION = Field("op", Reference(20, 1), "put, get, delete, search or namespaces.", required=True)
+OPERATIONS = ("put", "get", "delete", "search", "namespaces")
+OPERATION = Field("op", Choice([(one, one) for one in OPERATIONS]), required=True)
 CALL = Record(
     "ItemCallInput",
     "One of many calls: put, get and delete name an item, search and namespaces a prefix.",
@@ -114,7 +122,7 @@ CALL = Record(
         TTL,
         ONLY_NEW,
         RENEW,
-        *(one.with_traits(use=Use.CREATE) for one in KEPT),
+        *(one.with_traits(use=Use.CREATE) for one in FACT_FIELDS),
         EXPIRES.with_traits(use=Use.CREATE),
         PREFIX,
         SUFFIX,

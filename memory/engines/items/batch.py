@@ -178,13 +178,13 @@ class BatchRun:
         return CallResult("search", items=[(hit.fact, hit.score) for hit in found.hits[offset:]])
 
     def plan_namespaces(self, _: int, call: Mapping[str, Any]) -> Callable[[], CallResult]:
-        given = {
+        options = {
             name: call[name] for name in ("prefix", "suffix", "depth", "limit", "offset") if name in call
         }
-        check_prefix("prefix", given.get("prefix", ""))
+        check_prefix("prefix", options.get("prefix", ""))
 
         def list_namespaces() -> CallResult:
-            return CallResult("namespaces", namespaces=ItemEngine().list_namespaces(**given, **self.where))
+            return CallResult("namespaces", namespaces=ItemEngine().list_namespaces(**options, **self.where))
 
         return list_namespaces
 

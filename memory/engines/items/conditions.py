@@ -37,23 +37,23 @@ def parse_conditions(name: str, value: Any) -> tuple[Condition, ...]:
         return ()
     if not isinstance(value, Mapping) or len(value) > MAX_CONDITIONS:
         raise Invalid("{field} must be an object of at most {most} paths.", field=name, most=MAX_CONDITIONS)
-    return tuple(one for path, said in value.items() for one in _parse_path(name, path, said))
+    return tuple(one for path, stated in value.items() for one in _parse_path(name, path, stated))
 
 
-def _parse_path(name: str, path: str, said: Any) -> list[Condition]:
+def _parse_path(name: str, path: str, stated: Any) -> list[Condition]:
     segments, where = tuple(path.split(".")), f"{name}.{path}"
     if segments[0] not in ROOTS:
         raise Invalid("{field} must begin with value or metadata.", field=where)
-    if not isinstance(said, Mapping):
-        return [Condition(segments, "eq", said)]
-    if unknown := [one for one in said if one not in OPERATORS] or not said:
+    if not isinstance(stated, Mapping):
+        return [Condition(segments, "eq", stated)]
+    if unknown := [one for one in stated if one not in OPERATORS] or not stated:
         word = f" {unknown[0]}" if isinstance(unknown, list) else ""
         raise Invalid(
             "{field} has no operator{word}: it is one of {known}.", field=where, word=word, known=KNOWN
         )
     return [
         Condition(segments, one, _check_operand(f"{where}.{one}", one, operand))
-        for one, operand in said.items()
+        for one, operand in stated.items()
     ]
 
 

@@ -76,9 +76,9 @@ class ItemEngine:
         BranchArchived, DirectWritesRefused, scope and branch refusals.
         """
         actor.require_scope("write", branch_name)
-        said = {**fields, "value": value, "text": text, "ttl": ttl, "embed": embed, "only_new": only_new}
+        content = {**fields, "value": value, "text": text, "ttl": ttl, "embed": embed, "only_new": only_new}
         writer = ItemWriter(actor)
-        put = writer.check_put({**said, "namespace": namespace, "key": key}, expected_version)
+        put = writer.check_put({**content, "namespace": namespace, "key": key}, expected_version)
         with open_commit(actor, branch_name, "item.put") as commit:
             (written,) = writer.write_all(commit, {put.path: put}).values()
         assert written is not None
@@ -194,19 +194,23 @@ class ItemWriter:
         self.actor = actor
         self.batch = FactBatch((), actor, Fact.Status.ACTIVE, deduplicate=False)
 
-    def check_put(self, said: Mapping[str, Any], expected_version: int | None = None) -> Put:
+    def check_put(self, content: Mapping[str, Any], expected_version: int | None = None) -> Put:
         """Return a checked put. Raises Invalid and its subclasses, TooLarge."""
-        path = check_path(said.get("namespace"), said.get("key"))
-        value = check_value(said)
-        ttl = CHECK_TTL("ttl", said.get("ttl"))
-        if ttl and said.get("expires_at"):
+        path = check_path(content.get("namespace"), content.get("key"))
+        value = check_value(content)
+        ttl = CHECK_TTL("ttl", content.get("ttl"))
+        if ttl and content.get("expires_at"):
             raise Invalid("ttl and expires_at cannot be given together.", field="ttl")
-        content = {name: said[name] for name in f.FACT_NAMES if said.get(name) is not None}
-        row = self.batch.build_fact({**content, "fact_text": find_text(said, value)})
+        fields = {name: content[name] for name in f.FACT_NAMES if content.get(name) is not None}
+        if not content.get("text"):  # the line of a list says which value it is
+            fields["essence"] = rules.compute_essence(f"{content['key']}: {find_text(content, value)}")
+        row = self.batch.build_fact({**fields, "fact_text": find_text(content, value)})
         row.path, row.value = path, value
-        row.embed = None if c.check_boolean("embed", said.get("embed", True)) else False
+        row.embed = None if c.check_boolean("embed", content.get("embed", True)) else False
         row.compute_hashes()
-        return Put(path, row, ttl, c.check_boolean("only_new", said.get("only_new", False)), expected_version)
+        return Put(
+            path, row, ttl, c.check_boolean("only_new", content.get("only_new", False)), expected_version
+        )
 
     def write_all(
         self, commit: CommitWriter, puts: Mapping[str, Put], removed: Sequence[str] = ()
@@ -259,11 +263,11 @@ class ItemWriter:
         commit.targets += [str(row.uid) for row in (*fresh, *written)]
 
 
-def check_value(said: Mapping[str, Any]) -> Any:
+def check_value(content: Mapping[str, Any]) -> Any:
     """Check the value of a put: it is stored as it is, or refused. Raises Invalid, TooLarge."""
-    if "value" not in said:
+    if "value" not in content:
         raise Invalid("{field} is needed.", field="value")
-    value = f.VALUE.type.build_check()("value", said["value"])
+    value = f.VALUE.type.build_check()("value", content["value"])
     if limit_depth(value) != value:
         raise Invalid("{field} is nested too deeply.", field="value")
     if redact_all(value) != value and not c.secrets_found.are_kept():
@@ -273,19 +277,19 @@ def check_value(said: Mapping[str, Any]) -> Any:
     return value
 
 
-def find_text(said: Mapping[str, Any], value: Any) -> str:
+def find_text(content: Mapping[str, Any], value: Any) -> str:
     """Return the text that is searched: the given one, else the value."""
-    if text := said.get("text"):
+    if text := content.get("text"):
         return str(c.plain_text("text", text))
     return value if isinstance(value, str) and value.strip() else dumps(value)
 
 
 def find_changes(old: Fact, new: Fact) -> dict[str, Any]:
     """Return what a put changes of the item that stands there."""
-    wanted = {name: getattr(new, name) for name in PUT_COLUMNS}
-    if wanted["repository"] is None:  # not said
-        wanted["repository"] = old.repository
-    return {name: value for name, value in wanted.items() if not is_equal(getattr(old, name), value)}
+    values = {name: getattr(new, name) for name in PUT_COLUMNS}
+    if values["repository"] is None:  # not stated
+        values["repository"] = old.repository
+    return {name: value for name, value in values.items() if not is_equal(getattr(old, name), value)}
 
 
 def is_equal(old: Any, new: Any) -> bool:
