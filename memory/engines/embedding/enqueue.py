@@ -12,7 +12,9 @@ from memory.queue.producer import enqueue
 
 def enqueue_embedding(commit: CommitWriter, rows: Sequence[BranchedModel]) -> None:
     """Queue the texts of new rows for embedding, and notify the worker."""
-    requested = [row for row in rows if getattr(row, "embed", True) and getattr(row, row.TEXT).strip()]
+    requested = [
+        row for row in rows if getattr(row, "embed", True) is not False and getattr(row, row.TEXT).strip()
+    ]
     if requested and embedder_is_on():
         project_id = commit.actor.project_id
         texts = {row.content_hash: getattr(row, row.TEXT) for row in requested}  # type: ignore[attr-defined]  # models with TEXT have it
