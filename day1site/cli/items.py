@@ -2,7 +2,7 @@
 
 import json
 
-from day1site.cli.operations import Noun
+from day1site.cli.operation_commands import Noun
 from day1site.cli.output import strip_control
 from day1site.cli.rest import Answer
 

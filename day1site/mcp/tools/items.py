@@ -6,7 +6,7 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import WHO, input_property
-from day1site.mcp.tools.operations import take_offered
+from day1site.mcp.tools.operation_parameters import take_offered
 from memory.answers import items as shapes
 from memory.answers.rendering import build_renderer
 from memory.engines.fields import items as f
