@@ -155,6 +155,9 @@ def test_while_an_agent_works_the_form_of_what_holds_on_is_learned(sentence: str
         "The column was renamed by Prompt 2, not by Prompt 1.",
         "Let's keep working on the exports, they use two queries.",
         "Forget MongoDB, Postgres for the ledger.",
+        "We use node 22 there, the base image has 20.",
+        "The role is set in the database, I checked.",
+        "Let's use the replica and see how it performs.",
     ],
 )
 def test_while_an_agent_works_another_form_stays_a_message(sentence: str) -> None:

@@ -60,6 +60,8 @@ PASSES = lazy_pattern(
     |\blet['’]?s\ (?:just\ )?(?:move|start|debug|fix|update|check|address|handle|flag|see|look)\b
     |\bi\ (?:do\ |really\ |also\ )?(?:like|love|know)\b|\bmakes\ (?:\w+\ )?sense\b
     |\bbefore\ (?:you|we)\b|^\W*(?:\w+\W+)?if\ we\b
+    |\bthere\b(?!\ (?:is|are|was|must|should)|['’]s)|\bi\ (?:checked|tried|tested|saw|looked|noticed)\b
+    |\bthat['’]?s\ (?:ok|okay|fine|good|nice|new)\b|\band\ see\b|\boption\ \d\b|\bdrop\ it\b
     |\bthis\ (?:pr|branch|task|plan|pass|commit|error|specific)\b
     |\b(?:we|you)(?:\ are|['’]re)\ (?:\w+\ )?(?:trying|looking|taking|focused|going|starting|back|now|on|in)\b
     """
