@@ -82,9 +82,9 @@ class SessionReader:
             self._spoken,
             Observation.objects.on(self.session.branch).filter_indexed(session_id=self.session.key),
         ]
-        times = [[at for (at,) in one.gather_values("updated_at")] for one in rows]
-        counts = [sum(self._since is None or at > self._since for at in own) for own in times]
-        self.messages, self.observations = counts
+        if self._since is not None:
+            rows = [one.filter(updated_at__gt=self._since) for one in rows]
+        self.messages, self.observations = (len(list(one.gather_values("uid"))) for one in rows)
 
     def iterate_unread(self) -> Iterator[Message]:
         """Yield the messages that no run has read yet and no fact was made of, page by page."""
