@@ -25,6 +25,7 @@ from memory.exceptions import Invalid, TooLarge
 from memory.models import Confirmation, Fact, FactAssessment, NearCheck
 from memory.queue.producer import enqueue
 
+NOTHING: Mapping[str, Any] = {}
 CURRENT = (Fact.Status.CREATED, Fact.Status.ACTIVE, Fact.Status.DONE)
 
 
@@ -66,18 +67,21 @@ class FactBatch:
                 error.args = (error.text,)
             raise
 
-    def build_fact(self, payload: Mapping[str, Any], *, reserved: bool = False) -> Fact:
-        """Build a row without storing it; ``reserved`` as in the rules. Raises Invalid and its subclasses."""
+    def build_fact(
+        self, payload: Mapping[str, Any], *, reserved: bool = False, checked: Mapping[str, Any] = NOTHING
+    ) -> Fact:
+        """Build a row without storing it; ``reserved`` as in the rules, ``checked`` are columns that the
+        caller has checked. Raises Invalid and its subclasses.
+        """
         if not isinstance(payload, Mapping):
             raise Invalid("A fact must be an object.", field="")
         stated = validate({k: v for k, v in payload.items() if k in STATED_CHECKS}, STATED_CHECKS)
         actor = self._find_actor(stated)
-        fields = rules.clean_new(
-            {k: v for k, v in payload.items() if k not in STATED_CHECKS}, reserved=reserved
-        )
+        rest = {name: value for name, value in payload.items() if name not in STATED_CHECKS}
+        fields = rules.clean_new(rest, reserved=reserved, checked=checked)
         fields.setdefault("source", actor.label)
         fields.setdefault("repository", None)  # until its session is known
-        fact = build_row(Fact, {**fields, "status": self.status, **actor.origin_fields()})
+        fact = build_row(Fact, {**fields, "status": self.status, **actor.origin_fields(), **checked})
         if self.parent:
             fact.parent_id = self.parent.uid
         fact.compute_hashes()

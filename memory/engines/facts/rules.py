@@ -1,6 +1,6 @@
 """Rules of facts: fields, limits and status transitions. No database access."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from memory.db.fields import dumps
@@ -38,16 +38,19 @@ def inherit_fields(old: Fact) -> dict[str, Any]:
     return kept
 
 
-def clean_new(values: Mapping[str, Any], *, reserved: bool = False) -> dict[str, Any]:
-    """Validate the fields of a new fact; ``reserved`` allows reserved values. Raises Invalid and its
-    subclasses.
+def clean_new(
+    values: Mapping[str, Any], *, reserved: bool = False, checked: Collection[str] = ()
+) -> dict[str, Any]:
+    """Validate the fields of a new fact; ``reserved`` allows reserved values, ``checked`` are fields that the
+    caller has. Raises Invalid and its subclasses.
     """
     found = c.validate(values, CHECKS)
-    if "fact_text" not in found:
+    if "fact_text" not in {*found, *checked}:
         raise Invalid("{field} is needed.", field="fact_text")
     if not reserved:
         check_reserved(found)
-    found.setdefault("essence", compute_essence(found["fact_text"]))
+    if "essence" not in checked:
+        found.setdefault("essence", compute_essence(found["fact_text"]))
     check_interval(found.get("valid_from"), found.get("valid_until"))
     check_cycles(
         found.get("created_cycle", 0), found.setdefault("updated_cycle", found.get("created_cycle", 0))

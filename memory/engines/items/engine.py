@@ -34,6 +34,7 @@ from memory.models import Fact
 from memory.redaction.json_values import limit_depth, redact_all
 
 CHECK_TTL = c.optional_check(c.integer_check(1, f.MAX_SECONDS))
+CHECK_TEXT = f.SEARCHED_TEXT.type.build_check()
 RENEWED_SHARE = 10  # a ttl begins anew once a tenth of it is over, so that most reads write nothing
 MAX_NAMESPACES = 1000
 # What a put sets anew; the rest, such as who wrote it first, stays.
@@ -196,21 +197,19 @@ class ItemWriter:
 
     def check_put(self, content: Mapping[str, Any], expected_version: int | None = None) -> Put:
         """Return a checked put. Raises Invalid and its subclasses, TooLarge."""
-        path = check_path(content.get("namespace"), content.get("key"))
-        value = check_value(content)
+        path, value = check_path(content.get("namespace"), content.get("key")), check_value(content)
         ttl = CHECK_TTL("ttl", content.get("ttl"))
         if ttl and content.get("expires_at"):
             raise Invalid("ttl and expires_at cannot be given together.", field="ttl")
         fields = {name: content[name] for name in f.FACT_NAMES if content.get(name) is not None}
-        if not content.get("text"):  # the line of a list says which value it is
-            fields["essence"] = rules.compute_essence(f"{content['key']}: {find_text(content, value)}")
-        row = self.batch.build_fact({**fields, "fact_text": find_text(content, value)})
-        row.path, row.value = path, value
-        row.embed = None if c.check_boolean("embed", content.get("embed", True)) else False
-        row.compute_hashes()
-        return Put(
-            path, row, ttl, c.check_boolean("only_new", content.get("only_new", False)), expected_version
-        )
+        checked = {"path": path, "value": value, "embed": find_embed(content)}
+        if text := CHECK_TEXT("text", content.get("text") or ""):
+            fields["fact_text"] = text
+        else:  # there is no secret in the value
+            checked |= describe_value(content["key"], value)
+        row = self.batch.build_fact(fields, checked=checked)
+        only_new = c.check_boolean("only_new", content.get("only_new", False))
+        return Put(path, row, ttl, only_new, expected_version)
 
     def write_all(
         self, commit: CommitWriter, puts: Mapping[str, Put], removed: Sequence[str] = ()
@@ -277,11 +276,15 @@ def check_value(content: Mapping[str, Any]) -> Any:
     return value
 
 
-def find_text(content: Mapping[str, Any], value: Any) -> str:
-    """Return the text that is searched: the given one, else the value."""
-    if text := content.get("text"):
-        return str(c.plain_text("text", text))
-    return value if isinstance(value, str) and value.strip() else dumps(value)
+def find_embed(content: Mapping[str, Any]) -> bool | None:
+    """Return False for what shall have no vector; else None, as in every fact."""
+    return None if c.check_boolean("embed", content.get("embed", True)) else False
+
+
+def describe_value(key: str, value: Any) -> dict[str, str]:
+    """Return the text of an item that says none, and its line in lists, which begins with the key."""
+    text = value if isinstance(value, str) and value.strip() else dumps(value)
+    return {"fact_text": text, "essence": rules.compute_essence(f"{key}: {text}")}
 
 
 def find_changes(old: Fact, new: Fact) -> dict[str, Any]:
