@@ -312,3 +312,8 @@ def test_the_docs_know_no_machine() -> None:
         text = file.read_bytes().decode(errors="replace")
         found += [(name, match) for match in re.findall(r"(?<![\w.}])/(?:work|tmp|root|home)/\w+", text)]
     assert found == []
+
+
+def test_the_words_of_a_user_are_few() -> None:
+    first = page("docs/concepts.md").split("## In full")[0]
+    assert 15 <= len(re.findall(r"^\| \*\*[\w ]+\*\* \|", first, re.MULTILINE)) <= 20

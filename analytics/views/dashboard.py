@@ -27,7 +27,7 @@ RANGES = (7, 30, 90, 365)
 MAX_AGENTS = 20  # on the page
 MAX_ROWS = 50  # facts of a group on the page
 GROUP_TITLES: dict[str, Any] = {
-    "stale": lazy("Past their end"),
+    "stale": lazy("Expired or outdated"),
     "contradicted": lazy("Contradicted"),
     "near_duplicate": lazy("Near duplicates"),
     "rejected": lazy("Rejected"),
@@ -37,7 +37,7 @@ SERIES: dict[str, Any] = {
     "messages": lazy("Messages"),
     "observations": lazy("Observations"),
     "recalls": lazy("Recalls"),
-    "misses": lazy("Recalls without a hit"),
+    "misses": lazy("Recalls without a result"),
 }
 
 

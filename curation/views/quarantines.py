@@ -81,7 +81,7 @@ class Quarantines(StateListPage):
         ),
         "search": gettext_lazy("Filters, such as source:agent"),
         "drawing": "archived",
-        "form_title": gettext_lazy("Put a source into quarantine"),
+        "form_title": gettext_lazy("Quarantine a source"),
         "none_fits": gettext_lazy("No quarantine is in this state."),
         "none_yet": gettext_lazy("Nothing is in quarantine. The first step counts what would be hidden:"),
         "show_all": gettext_lazy("Active quarantines"),
@@ -109,7 +109,7 @@ class Quarantines(StateListPage):
         if name == "begin":
             return super().render_done(name, result.quarantine)
         shown = describe_row(result.quarantine, result.examples)
-        title = _("Put into quarantine?")
+        title = _("Quarantine it?")
         context = ProjectPage.get_context_data(self, **shown, title=title, is_preview=True)
         return self.response_class(self.request, ["quarantine.html"], context)
 

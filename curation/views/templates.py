@@ -74,7 +74,7 @@ class TemplatePage(ActionPage):
             gettext_lazy("The branch holds all that the template holds."),
             fields=("target_branch",),
             opens=("branch", "use.branch.name"),
-            button=gettext_lazy("Begin work on it"),
+            button=gettext_lazy("Start work from it"),
             drawing="branch",
         ),
         "update": Action(

@@ -82,7 +82,7 @@ class BoundsForm(forms.Form):
         label=_("Search by"), required=False, widget=forms.Select(choices=list_types())
     )
     limit = forms.CharField(
-        label=_("Facts at most"),
+        label=_("Maximum facts"),
         required=False,
         widget=forms.NumberInput(attrs={"min": 1, "max": 100, "placeholder": LIMIT}),
     )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 STEPS: tuple[tuple[str, "StrOrPromise", "StrOrPromise"], ...] = (
     (
         "home",
-        _("Home: is the memory well?"),
+        _("Home: is the memory healthy?"),
         _("What needs you, what agents learned, and who was active. Each number leads to what it counts."),
     ),
     (

@@ -368,7 +368,9 @@ PAGES = {
     ),
     **dict.fromkeys(("quarantines", "quarantine", "scorings"), "curate"),
     **dict.fromkeys(("save-question", "queue", "save-view", "change-view"), "curate"),
-    **dict.fromkeys(("keys", "rotate-key", "revoke-key", "invite", "remove-member", "audit"), "admin"),
+    **dict.fromkeys(
+        ("keys", "rotate-key", "revoke-key", "invite", "remove-member", "audit", "server"), "admin"
+    ),
     **dict.fromkeys(("erasures", "erasure", "erase"), "admin"),
 }
 CORRECTION = {

@@ -33,7 +33,7 @@ def test_junk_is_shown_before_it_is_archived(curator: Client, write: Write, acto
     over, _ = write("Over <b>fact</b>.", **ended), write("Kept.", pinned=True, **ended)
     page = curator.get(PATH)
     html = page.content.decode()
-    assert "Past their end 2" in text(page)
+    assert "Expired or outdated 2" in text(page)
     assert "<b>fact</b>" not in html
     boxes = re.findall(r'<input[^>]*value="[0-9a-f-]{36}:\d+"[^>]*>', html)
     assert [len(boxes), sum("checked" in box for box in boxes)] == [2, 0]
@@ -70,7 +70,7 @@ def test_a_viewer_sees_figures_but_no_junk(viewer: Client, write: Write) -> None
     write("One.")
     page = viewer.get(PATH)
     assert page.status_code == 200
-    assert "Past their end" not in text(page)
+    assert "Expired or outdated" not in text(page)
     assert viewer.get(f"/admin{PATH}").status_code in (302, 403)
 
 

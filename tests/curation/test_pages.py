@@ -73,7 +73,7 @@ def test_the_fact_shows_its_rating(
 def test_a_heuristic_rating_never_looks_like_a_judgement(fact: Fact, actor: Actor, viewer: Client) -> None:
     verify_fact(fact_id=fact.uid, actor=actor)
     page = text_of(viewer, f"/p/test/facts/{fact.uid}")
-    assert "by the heuristic: no judgement" in page
+    assert "by a rule alone" in page
     assert "by the judge" not in page
 
 

@@ -55,7 +55,7 @@ def test_each_row_says_why_it_waits_and_the_empty_queue_teaches(
         "Mira Sandoval proposes it, and no search finds it yet",
         "it says nearly the same as another",
         "the judge says invalidated, the rule unverified",
-        "nobody has judged what it says now",
+        "no verdict on its present text",
     ):
         assert reason in shown
     assert "rated" not in text(curator.get(f"{PATH}?reason=proposed"))
@@ -140,7 +140,7 @@ def test_one_answer_by_a_script_leaves_its_way_back(
     curator.post(f"/p/test/undo/{Commit.objects.latest('at').pk}")
     back = curator.get(address, **script).content.decode()
     assert "data-answered" not in back
-    assert "nobody has judged what it says now" in back
+    assert "no verdict on its present text" in back
     stale = curator.post(f"/p/test/facts/{fact.uid}/act", {**typed, "version": 7}, **script)
     assert (stale.status_code, "data-answered" in stale.content.decode()) == (412, False)
 

@@ -44,7 +44,7 @@ def test_the_page_shows_what_work_begins_with(viewer: Client, template: Template
     assert "<code>two minutes</code> ahead of &lt;b&gt;all&lt;/b&gt;." in page
     assert "tokens of a session’s start" in page
     assert "template/bug-fix/v1" in page
-    assert "Begin work on it" not in page
+    assert "Start work from it" not in page
     assert viewer.post(PAGE, {"do": "begin", "target_branch": "task/x"}).status_code == 403
 
 

@@ -67,7 +67,7 @@ def test_few_clicks_to_what_agents_did(visit: Callable[..., Page], server: Up) -
 
     clicks = Clicks(page)
     clicks.click("link", "Insights")
-    clicks.click("link", "Past their end")
+    clicks.click("link", "Expired or outdated")
     settle(page)  # before, no script hears what is ticked
     clicks.click("checkbox", "All on this page")
     clicks.click("button", "Archive …")

@@ -36,7 +36,7 @@ def test_a_saved_question_stops_the_merge_that_would_lose_it(server: Up, open_pa
     view = open_page(f"{HOME}/search?q={ASKED.replace(' ', '+')}")
     page = view.page
     page.get_by_role("listitem").filter(has_text="Vouchers live for a year.").get_by_role(
-        "button", name="Should be found"
+        "button", name="Save question"
     ).click()
     expect(page.get_by_text("The question is saved.")).to_be_visible()
 

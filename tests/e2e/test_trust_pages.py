@@ -18,11 +18,11 @@ def test_an_agent_is_put_into_quarantine_and_released(server: Up, open_page: Any
         call(server, "/facts", {"fact_text": f"Parcel {n} is lost in Lyon.", "agent_id": "eve"})
     view = open_page(f"{HOME}/quarantines")
     page, address = view.page, server.first["url"]
-    page.get_by_text("Put a source into quarantine").click()
+    page.get_by_text("Quarantine a source").click()
     page.get_by_label("Its id").fill("eve")
     page.get_by_label("Reason").fill("It makes parcels up.")
     page.get_by_label("Reason").press("Enter")
-    expect(page.get_by_role("heading", name="Put into quarantine?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Quarantine it?")).to_be_visible()
     check_page(view, address, "quarantines")
     page.get_by_role("button", name="Put into quarantine").dblclick()
     expect(page.locator("main").get_by_text("in quarantine").first).to_be_visible()

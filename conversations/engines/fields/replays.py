@@ -114,7 +114,7 @@ REPLAY = Noun(
     ),
     Field("memory_context", CONTENT, use=READ, answer_help="What memory gave."),
     Field(
-        "max_steps", Whole(1, 500), "Answers of the model, 20 by default.", CREATE, label=_("Steps at most")
+        "max_steps", Whole(1, 500), "Answers of the model, 20 by default.", CREATE, label=_("Maximum steps")
     ),
     Field(
         "max_total_tokens",
@@ -122,7 +122,7 @@ REPLAY = Noun(
         "Of all requests and answers.",
         CREATE,
         null=True,
-        label=_("Tokens at most"),
+        label=_("Maximum tokens"),
     ),
     Field(
         "max_cost",

@@ -50,7 +50,7 @@ START = Field(
 MONEY = REPLAY["max_cost"].with_traits(
     name="max_total_cost",
     help="Money that all replays may cost together, by the prices.",
-    label=_("Cost of all at most"),
+    label=_("Maximum cost of all"),
     form_help=_("By the prices of the settings. A step that might exceed it is not taken."),
 )
 LAYERS = ("actions", "reasoning", "result")

@@ -63,13 +63,13 @@ LIMIT = Field(
     "limit",
     Whole(1, MAX_FACTS),
     f"The newest so many; {DEFAULT_LIMIT}.",
-    label=_("Unverified facts, at most"),
+    label=_("Maximum unverified facts"),
 )
 BUDGET = Field(
     "budget",
     Whole(1, MAX_BUDGET),
     "Calls of the judge; the settings' number.",
-    label=_("Calls of the judge at most"),
+    label=_("Maximum calls of the judge"),
 )
 VOTES = Field("votes", Whole(1, MAX_VOTES), "Answers on each fact.")
 AGAIN = Field("again", Flag(), "Also texts that were rated before.", label=_("also those rated before"))

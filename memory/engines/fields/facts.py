@@ -188,7 +188,7 @@ FACT = Noun(
         Choice(Fact.SourceType.choices),
         use=DERIVED | Use.CREATE | Use.EXPORT,
         default="manual",
-        label=_("Came about by"),
+        label=_("Origin"),
     ),
     Field(
         "source_id",

@@ -105,7 +105,7 @@ KEY = Noun(
         "Where MCP works when a call names no branch; main when it is empty.",
         OFFERED,
         answer_help="Where MCP works when a call names no branch; empty is main.",
-        label=_("Branch at first"),
+        label=_("Initial branch"),
         form_label=_("Default branch"),
         form_help=_("Where MCP works when a call names no branch; empty means main."),
         option=Option("where MCP works when a call names no branch; default: main", metavar="NAME"),

@@ -106,7 +106,7 @@ PROJECT = Noun(
         Whole(MIN_GROUP, MAX_GROUP),
         "A reflection stands for so many observations at least.",
         SETTING,
-        label=_("Observations of a reflection, at least"),
+        label=_("Minimum observations of a reflection"),
         option=Option("a reflection stands for so many observations at least"),
     ),
     Field(

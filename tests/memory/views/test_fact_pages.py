@@ -130,7 +130,7 @@ def test_a_filter_by_time_keeps_a_time_that_a_link_gave(
     ("asked", "told", "kept"),
     [
         ("created_after=soon", "Stored from must be a time in ISO 8601", 'value="soon"'),
-        ("status=active&max_confidence=9", "Confidence at most must be a number from 0 to 1.", "selected"),
+        ("status=active&max_confidence=9", "Maximum confidence must be a number from 0 to 1.", "selected"),
         ("agent_id=claude&cursor=x", "cursor", 'value="claude"'),
     ],
 )
@@ -177,7 +177,7 @@ def test_typing_asks_for_a_part_and_a_look_is_no_recall(viewer: Client, actor: A
         ("q=gift&status=x", "Status must be "),
         ("q=gift&search_type=x", "search_type"),
         ("q=gift&include=x", "include"),
-        ("q=gift&limit=0&min_confidence=7", "Confidence at least must be a number from 0 to 1."),
+        ("q=gift&limit=0&min_confidence=7", "Minimum confidence must be a number from 0 to 1."),
     ],
 )
 @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])

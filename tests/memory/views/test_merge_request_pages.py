@@ -436,7 +436,7 @@ def test_a_pick_of_half_a_replacement_is_warned_of(curator: Client, actor: Actor
     )
     ask(TASK, actor, strategy="cherry_pick", ids=[new.uid])
     page = text(curator.get(f"{PAGE}?tab=changes"))
-    assert "The other half of this change is not picked, so both facts or neither will stand:" in page
+    assert "This change has a second part that is not picked; without it both facts stay, or none:" in page
     assert "<bdi>Tokens live for a day.</bdi>" in page
 
 
