@@ -69,7 +69,9 @@ def read_together(statements: Iterable[Statement], using: str = DEFAULT_DB_ALIAS
     if not get_features(using).keeps_notes or notes is not get_backend(using).notes or len(new) < 2:
         return
     widths = [len(read.converters) for read, _, _ in new]
-    arms = [
+    # SQLite may convert to the types of the first SELECT, 1.0 to a text: this one has no types and no rows.
+    arms = [f"SELECT -1{', NULL' * max(widths)} WHERE 0"]
+    arms += [
         f"SELECT {place}, q.*{', NULL' * (max(widths) - width)} FROM ({sql}) q"
         for place, (width, (_, sql, _)) in enumerate(zip(widths, new, strict=True))
     ]
