@@ -72,11 +72,12 @@ class KnownState:
         """
         self.wrapper.ensure_connection()
         own = self.wrapper.connection
-        with self.wrapper.wrap_database_errors:
-            (others,) = own.execute("PRAGMA data_version").fetchone()  # changes as others commit
-        has_written = self.wrapper.in_atomic_block and own.total_changes != self._changes_before
-        transaction = self._transaction if has_written else 0
-        mark = (own, others, own.total_changes, transaction, self.wrapper.reads_past_damage)
+        if self.wrapper.in_atomic_block and own.total_changes != self._changes_before:
+            since = ("in", self._transaction)  # no other one can commit meanwhile
+        else:
+            with self.wrapper.wrap_database_errors:
+                since = own.execute("PRAGMA data_version").fetchone()  # changes as others commit
+        mark = (own, since, own.total_changes, self.wrapper.reads_past_damage)
         if mark != self._mark or len(self.values) > MAX_VALUES:
             self._mark, self.values = mark, {}
         return self.values
