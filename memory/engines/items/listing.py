@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import count
 from typing import Any
 
 from django.db.models import Q
@@ -107,11 +106,8 @@ def walk_namespaces(
 ) -> Iterator[str]:
     """Yield different namespaces in their order, cut to ``depth`` segments; each costs one look-up."""
     beyond: str | None = None
-    for _ in count():
-        row = next(iter(rows.stream(1, "path", down=False, beyond=beyond)), None)
-        if row is None:
-            return
-        namespace = str(row.namespace)
+    while (path := find_next(rows, beyond)) is not None:
+        namespace = path.partition(KEY_MARK)[0]
         segments = namespace.split("/")
         is_cut = depth is not None and len(segments) >= depth
         shown = "/".join(segments[:depth]) if is_cut else namespace
@@ -119,6 +115,12 @@ def walk_namespaces(
             yield shown
         # Behind all of its own keys; of one that was cut, behind all that is below it.
         beyond = f"{shown}/{FURTHEST}" if is_cut else f"{namespace}{KEY_MARK}{FURTHEST}"
+
+
+def find_next(rows: VersionedQuerySet[Fact], beyond: str | None) -> str | None:
+    """Return the first path behind another one."""
+    arms = rows.ordered_arms("path", False, beyond)
+    return min((path for arm in arms for path in arm.values_list("path", flat=True)[:1]), default=None)
 
 
 def ends_with(namespace: str, suffix: str) -> bool:
