@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from memory.db.budget import take_within
 from memory.db.querysets import VersionedQuerySet
+from memory.db.raw_select import fetch_each
 from memory.engines.facts.filters import is_below
 from memory.engines.items.conditions import Condition, match_all
 from memory.engines.support.pagination import (
@@ -119,8 +120,8 @@ def walk_namespaces(
 
 def find_next(rows: VersionedQuerySet[Fact], beyond: str | None) -> str | None:
     """Return the first path behind another one."""
-    arms = rows.ordered_arms("path", False, beyond)
-    return min((path for arm in arms for path in arm.values_list("path", flat=True)[:1]), default=None)
+    found = fetch_each(rows.plan_edge(("path",), 1, "path", down=False, beyond=beyond))
+    return min((path for (path,) in found), default=None)
 
 
 def ends_with(namespace: str, suffix: str) -> bool:
