@@ -51,6 +51,13 @@ def test_the_second_session_is_told_what_the_first_decided(api):
     assert Session.objects.get(key="s2").parent_session == "s1"
 
 
+def test_a_session_follows_the_one_before_whatever_form_the_remote_has(api):
+    send(api, *first_session())
+    own = {"client": "claude-code", "root": "git@github.com:acme/shop.git"}
+    send(api, event("SessionStart", "s2", source="startup", day1=own))
+    assert Session.objects.get(key="s2").parent_session == "s1"
+
+
 def test_the_summary_of_a_session_does_not_repeat_what_was_taken_back(api, actor):
     """The next session is told neither the statement that holds no more nor the prompt that made it."""
     send(api, *first_session())

@@ -206,7 +206,8 @@ class SessionManager:
         fields: SessionFields = {"project_path": project_path}
         if known is None and project_path:
             branch = find_branch(actor, branch_name)
-            last = find_previous(Session(key=session_id, branch=branch, project_path=project_path))
+            stored_path = c.validate(fields, CHECKS)["project_path"]  # a remote's address in one form
+            last = find_previous(Session(key=session_id, branch=branch, project_path=stored_path))
             fields["parent_session"] = last.key if last else ""
         where = {"session_id": session_id, "branch_name": branch_name}
         return self.create_session(actor=actor, **where, **fields).session
