@@ -12,13 +12,13 @@ from analytics.engines.ranges import TimeRange
 from analytics.engines.scopes import Scope
 from conversations.engines.told import list_confirmed
 from conversations.models import Message
-from memory.engines.facts.assessment import annotate_facts, exclusion_reasons
+from memory.engines.facts.assessment import attach_belief, exclusion_reasons
 from memory.engines.sessions.lines import fenced_line, show_fact
 from memory.models import Fact, FactAssessment, FactLink
 from memory.ranking import count_tokens
 
 SURFACE = "hook"  # of what is told at a session's start and with its prompts
-MAX_TELLINGS = 2000  # the newest
+MAX_TELLINGS = 300  # the newest: what they told is read whole
 WRONG = FactAssessment.Status.INVALIDATED
 
 
@@ -76,7 +76,7 @@ def find_first(tellings: Sequence[Telling], monday: date) -> dict[UUID, datetime
 
 def load_facts(scope: Scope, uids: Collection[UUID]) -> dict[UUID, Fact]:
     found = Fact.objects.in_lineage(scope.lineage).fetch_by_key("uid", uids)
-    return {one.uid: one for one in annotate_facts(found, scope.lineage, scope.actor.project_id)}
+    return {one.uid: one for one in attach_belief(found, scope.lineage)}
 
 
 def measure_lines(scope: Scope, facts: Mapping[UUID, Fact], uids: Collection[UUID]) -> dict[UUID, int]:
