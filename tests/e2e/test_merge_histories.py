@@ -5,8 +5,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import settings
 
+from tests.amounts import is_thorough
 from tests.memory.fake_provider import FakeProvider
 from tests.memory.merging.near_texts import teach
 from tests.memory.merging.rest_transport import RestTransport
@@ -15,7 +15,7 @@ from tests.memory.merging.world import World
 from tests.up_process import Up, provisioned
 
 STEPS = 30
-SEEDS = 2 if settings().max_examples <= 100 else 12  # the engines play the same steps, without a server
+SEEDS = 12 if is_thorough() else 2  # the engines play the same steps, without a server
 MERGES = ["merge", "merge", "sync"]
 
 

@@ -7,11 +7,11 @@ import sys
 from datetime import date
 from typing import Any
 
-import hypothesis
 import pytest
 from playwright.sync_api import expect
 
 from bench.page_urls import routes
+from tests.amounts import is_thorough
 from tests.browser import check_axe, check_clean, check_page, settle
 from tests.up_process import ROOT, Up, environment
 
@@ -58,7 +58,7 @@ def addresses(server: Up) -> dict[str, str]:
 def test_every_page_of_a_project(open_page: Any, server: Up, addresses: dict[str, str], name: str) -> None:
     """Look at each; axe, which takes longer than all else, reads every third, others each day."""
     is_due = (PROJECT.index(name) + date.today().toordinal()) % AXE_SHARE == 0
-    by_axe = is_due or hypothesis.settings().max_examples > 100
+    by_axe = is_due or is_thorough()
     check_page(open_page(addresses[name], shared=True), server.first["url"], name, by_axe)
 
 

@@ -52,15 +52,3 @@ def test_refusals_say_what_to_do(agent: Agent, project: Project, handoff: dict[s
     agent.refused("handoff_get", "invalid", handoff_id=uid, answer="reject")
     agent_for(project, branch_patterns=["main"]).refused("handoff_get", "branch_forbidden", handoff_id=uid)
     assert (Handoff.objects.count(), Handoff.objects.get().state) == (1, "pending")
-
-
-def test_a_reader_reads_and_does_not_answer(agent: Agent, viewer: Agent, handoff: dict[str, Any]) -> None:
-    uid = handoff["handoff"]["id"]
-    assert "handoff_create" not in {tool.name for tool in viewer.tools()}
-    assert viewer.call("handoff_get", handoff_id=uid)["handoff"]["id"] == uid
-    viewer.refused("handoff_get", "scope_missing", handoff_id=uid, answer="accept")
-
-
-def test_another_project_sees_none(stranger: Agent, handoff: dict[str, Any]) -> None:
-    stranger.refused("handoff_get", "not_found", handoff_id=handoff["handoff"]["id"])
-    assert stranger.call("handoff_get")["waiting"] == []

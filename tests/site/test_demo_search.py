@@ -4,7 +4,6 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import hypothesis
 import pytest
 
 from curation.engines.review.near_duplicates import NearDuplicateEngine
@@ -14,13 +13,14 @@ from memory.actors import Actor, local_actor
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.search.engine import SearchEngine
 from memory.models import Project
+from tests.amounts import is_thorough
 
 QUESTIONS = tomllib.loads((Path(__file__).parent / "demo_questions.toml").read_text())["question"]
 
 
 @pytest.mark.nightly
 @pytest.mark.slow
-@pytest.mark.skipif(hypothesis.settings().max_examples < 100, reason="embeds the demo: `make nightly` does")
+@pytest.mark.skipif(not is_thorough(), reason="embeds the demo: `make nightly` does")
 @pytest.mark.django_db(transaction=True)
 def test_what_the_built_in_model_makes_of_it(actor: Actor, settings: Any) -> None:
     settings.DAY1 = {**settings.DAY1, "embedder": "minilm"}

@@ -29,6 +29,7 @@ from memory.models import (
 )
 from memory.models.base import ERASED_MARK
 from memory.models.nodes import uuid7
+from tests.amounts import is_thorough
 from tests.databases import ON_SQLITE, only_on_sqlite
 from tests.memory.erasure.helpers import (
     CONVERSATIONS,
@@ -45,6 +46,7 @@ from tests.memory.erasure.helpers import (
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SNAPSHOTS = SnapshotManager()
+STOPS = [10, 22, 45, 70, 90, 300, 500, *(pytest.param(n, marks=only_on_sqlite) for n in (690, 710, 725, 730))]
 
 
 class TestNothingBringsItBack:
@@ -258,9 +260,10 @@ class TestOthersMeanwhile:
         if ON_SQLITE:
             assert files_with(WORD) == {}
 
+    @pytest.mark.nightly
     @pytest.mark.slow
     @only_on_sqlite
-    @pytest.mark.parametrize("seed", [1, 2, 3])
+    @pytest.mark.parametrize("seed", range(3 if is_thorough() else 1))
     def test_who_writes_everything_else(self, actor, main, monkeypatch, seed) -> None:
         """Rows longer than a page, rebalanced pages and freed ones: no byte is left, nothing else is hurt.
 
@@ -338,20 +341,9 @@ class TestProof:
         assert ErasedMemory.objects.filter(digest="").count() == 0
         assert ERASURES.verify_erasure(erasure_id=done.pk, actor=actor).holds
 
+    @pytest.mark.nightly
     @pytest.mark.slow
-    @pytest.mark.parametrize(
-        "number",
-        [
-            10,
-            22,
-            45,
-            70,
-            90,
-            300,
-            500,
-            *(pytest.param(n, marks=only_on_sqlite) for n in (690, 710, 725, 730)),
-        ],
-    )
+    @pytest.mark.parametrize("number", STOPS if is_thorough() else STOPS[::3])
     def test_an_interrupted_one_is_finished(self, actor, main, number) -> None:
         """Whatever statement is the last before a crash, a sweep finishes the erasure."""
         texts = [f"{WORD} number {n}" for n in range(250)]  # more than one batch

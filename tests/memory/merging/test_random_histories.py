@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.amounts import is_thorough
 from tests.memory.fake_provider import FakeProvider
 from tests.memory.merging.near_texts import teach
 from tests.memory.merging.transports import EngineTransport
@@ -67,7 +68,7 @@ GONE = [("edit", 1, 0), ("erase", 1, 0), ("merge", 0, 0), ("merge", 1, 0), ("und
 # What a quarantine hides is merged like anything else, and stays hidden.
 HIDDEN = [("whisper", 1, 1), ("quarantine", 0, 0), ("merge", 0, 0), ("whisper", 0, 2), ("sync", 1, 0)]
 # The profile "thorough" plays 160 histories of 60 steps.
-MAX_STEPS = 60 if settings().max_examples > 100 else 28
+MAX_STEPS = 60 if is_thorough() else 28
 histories = st.lists(steps, min_size=15, max_size=MAX_STEPS)
 
 
