@@ -207,7 +207,7 @@ def test_a_fact_says_to_which_sessions_it_was_told(api: Api, project: Project, c
     api.get("/facts/search?query=webhook")
     buffer.flush()
     card = read_card(curator, "recalls", path)
-    assert card.startswith(f"Told and found 3 × Told to 2 sessions: {asked} claude-code")
+    assert card.startswith(f"Told and found 3 × Why is it found? Told to 2 sessions: {asked} claude-code")
     assert "s1 claude-code At its start" in card
     assert card.index("At its start") < card.index("Found by searches: webhook")
     Session.objects.filter(key="s2").update(hidden=True)
