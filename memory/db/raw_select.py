@@ -222,7 +222,7 @@ def unite(statements: Sequence[Statement]) -> Statement | None:
     notes = read.connection.notes
     if any((sql, *values) in notes for _, sql, values in statements):
         return None
-    return read, " UNION ALL ".join(f"SELECT * FROM ({sql})" for _, sql, _ in statements), params
+    return read, " UNION ALL ".join(f"SELECT q.* FROM ({sql}) q" for _, sql, _ in statements), params
 
 
 def fetch_where(model: type[Row], conditions: Iterable[Condition]) -> list[Row]:
