@@ -144,6 +144,7 @@ class FactPage(FactViewBase):
             fact=fact,
             title=fact.essence,
             metadata=json.dumps(fact.metadata, ensure_ascii=False, indent=2),
+            value=json.dumps(fact.value, ensure_ascii=False, indent=2),
             form=FactForm(initial=shown_as(fact)),
             categories=CATEGORIES,
             verb=gettext("Save"),

@@ -14,6 +14,7 @@ from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
+from memory.engines.items.engine import ItemEngine
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.search.engine import SearchEngine
 from memory.engines.sessions.observations import ObservationEngine
@@ -441,3 +442,16 @@ def test_a_changed_state_has_the_words_of_the_page(viewer: Client, actor: Actor)
     page = " ".join(text(viewer.get(f"/p/test/facts/{fact.uid}")).split())
     assert "<del>proposed</del>" in page
     assert "<ins>active</ins>" in page
+
+
+def test_an_item_says_where_it_stands_and_its_value(viewer: Client, actor: Actor) -> None:
+    value = {"text": HOSTILE, "n": 1}
+    item = ItemEngine().put_item(namespace="users/ada", key="theme", value=value, actor=actor).fact
+    plain = write(actor, "The staging database is restored every night.")
+    page = text(viewer.get(f"/p/test/facts/{item.uid}"))
+    assert "<bdi>users/ada</bdi></a> / <bdi>theme</bdi>" in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "<script>alert(1)" not in page
+    assert "<dt>Key</dt>" not in text(viewer.get(f"/p/test/facts/{plain.uid}"))
+    listed = text(viewer.get("/p/test/facts?namespace=users"))
+    assert (str(item.uid) in listed, str(plain.uid) in listed) == (True, False)
