@@ -13,7 +13,7 @@ from typing import Any
 from day1site.cli import fact_jsonl as jsonl
 from day1site.cli.errors import Refused
 from day1site.cli.fact_jsonl import BROKEN, KNOWN, NEW, Outcome, as_uuid
-from day1site.cli.rest import Answer, Api, fact_path, iterate_rows
+from day1site.cli.rest import Answer, Api, fact_path, iterate_rows, quote_place
 
 FIELD_AT_FAULT = re.compile(r"facts\[(\d+)\]\.?(.*)")
 MAX_REQUEST_BYTES = 4 * 1024 * 1024  # of one request, well below the server's limit
@@ -26,6 +26,7 @@ GENERAL_CODES = (
     "branch_archived",
     "rate_limited",
 )  # refusals that are no line's fault
+ITEM_FIELDS = "category confidence visibility tags metadata source repository expires_at".split()
 CURRENT_STATUSES = ("active", "created", "done")
 
 
@@ -37,6 +38,7 @@ class Line:
     names: tuple[str, ...] = ()
     links: list[Mapping[str, Any]] = field(default_factory=list)
     uid: str = ""
+    item: Mapping[str, Any] = field(default_factory=dict)  # what makes it an item
 
     @property
     def parent(self) -> str:
@@ -56,6 +58,8 @@ class HttpImport:
         """Store the lines; as many commits as the requests need."""
         self._load()
         outcomes, left = _checked(lines)
+        outcomes += [self._put_item(line) for line in left if line.item]
+        left = [line for line in left if not line.item]
         while left:
             # A parent must be stored before its children are sent.
             wave = [line for line in left if not line.parent or line.parent in self.ids] or left
@@ -134,6 +138,23 @@ class HttpImport:
         if line.status in CURRENT_STATUSES:
             return next((self.ids[name] for name in line.names if name in self.ids), "")
         return self._stored(line)
+
+    def _put_item(self, line: Line) -> Outcome:
+        """Put an item where none stands under its key yet."""
+        place = "/".join(quote_place(str(line.item.get(name))) for name in ("namespace", "key"))
+        fields = {name: line.fields[name] for name in ITEM_FIELDS if name in line.fields}
+        fields |= {"value": line.item.get("value"), "embed": line.item.get("embed", True)}
+        text = line.fields["fact_text"]
+        try:
+            row = self.api.put(f"/items/{place}", branch=self.branch, text=text, only_new=True, **fields)
+        except Refused as error:
+            if error.code in GENERAL_CODES:
+                raise
+            if error.code == "key_taken":
+                return Outcome(line.number, KNOWN)
+            return Outcome(line.number, BROKEN, reason=f"{error.code}: {error.text}")
+        self._remember(line, row["id"])
+        return Outcome(line.number, NEW, row["id"])
 
     def _send(self, lines: list[Line]) -> list[Outcome]:
         """Send lines as one bulk write; leave out a line that the server refuses, and send the rest again."""
@@ -214,7 +235,11 @@ def _line(number: int, content: Mapping[str, Any]) -> Line:
     judged = content.get("verification_method") != "heuristic"
     if content.get("verification_status") == "invalidated" and judged:
         status = "archived"  # a verdict needs a curator's key, and no search finds this one either
-    return Line(number, fields, status, ids, content.get("links", []))
+    item: dict[str, Any] = {
+        name: content[name] for name in ("namespace", "key", "value", "embed") if name in content
+    }
+    links = content.get("links", [])
+    return Line(number, fields, status, ids, links, item=item if "key" in item else {})
 
 
 def _requests(lines: Sequence[Line]) -> Iterator[list[Line]]:

@@ -15,22 +15,25 @@ def write_value(row: Answer) -> str:
 GROUP = Noun("items", "day1 items --prefix users")
 
 GROUP.add_operation(
-    "items.put",
+    "items.put_item",
     "Make or replace the item under a key.",
     'day1 items put users/ada theme \'{"color": "dark"}\'',
     line="{id}\t{namespace}/{key}\tversion {version} on {branch}",
+    name="put",
     makes_store=True,
 )
 GROUP.add_operation(
-    "items.get",
+    "items.get_item",
     "Show the value under a key.",
     "day1 items get users/ada theme",
+    name="get",
     show=lambda row: print(write_value(row)),
 )
 GROUP.add_operation(
-    "items.delete",
+    "items.delete_item",
     "Delete the item under a key.",
     "day1 items delete users/ada theme",
+    name="delete",
     line="{namespace}/{key}\tdeleted",
 )
 GROUP.add_list(

@@ -48,12 +48,16 @@ def read_fields(schema: Schema, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def says_nothing(schema: Schema, value: Any) -> bool:
+    if "type" not in schema and "anyOf" not in schema:
+        return False
     return value is None or value == "" or (value == [] and "minItems" in schema)
 
 
 def read_value(schema: Schema, value: Any) -> Any:
     """Return a value in the schema's type, or as it is."""
     kind = schema.get("type")
+    if kind is None:  # anything, kept as it is
+        return value
     if kind == "string":
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         return str(value) if is_number else value

@@ -154,7 +154,7 @@ def find_version(operation: Operation, request: Request, arguments: Mapping[str,
 
     def read_current() -> int:
         known = RESOURCES[operation.prefix].operations
-        reader = known.get("retrieve") or known["get"]
+        reader = known.get("retrieve") or known["get_item"]
         where = {one: arguments[one] for one in ("branch_name", "actor") if one in arguments}
         where |= zip(reader.places, (arguments[one] for one in operation.places), strict=False)
         version: int = reader.method(**where).version

@@ -31,6 +31,8 @@ PATHS = {
     **NAMED,
     "target_type": KINDS,
     "pattern": PATTERN,
+    "namespace": {"type": "string", "minLength": 1, "maxLength": 512, "pattern": "^[^/]+(/[^/]+)*$"},
+    "key": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[^/]+$"},
     "n": {"type": "integer", "minimum": 1},
 }  # any other is an ID
 ID: Schema = {"type": "string", "format": "uuid"}

@@ -18,9 +18,9 @@ KEY = "<key>"
 
 ITEMS = Resource("items", "item", row=Row("namespace", "namespace", "path", ".+"), model=Fact)
 ITEMS.add("list", engine.list_items, "List items in the order of namespace and key", ROW)
-ITEMS.add("get", engine.get_item, "Read the item under a key", ROW, verb="get", path=KEY)
+ITEMS.add("get_item", engine.get_item, "Read the item under a key", ROW, verb="get", path=KEY)
 ITEMS.add(
-    "put",
+    "put_item",
     engine.put_item,
     "Make or replace the item under a key",
     WRITTEN,
@@ -33,7 +33,13 @@ ITEMS.add(
     example={"value": {"theme": "dark"}, "text": "Ada prefers the dark theme."},
 )
 ITEMS.add(
-    "delete", engine.delete_item, "Delete the item under a key", GONE, verb="delete", path=KEY, origin=STATED
+    "delete_item",
+    engine.delete_item,
+    "Delete the item under a key",
+    GONE,
+    verb="delete",
+    path=KEY,
+    origin=STATED,
 )
 ITEMS.add(
     "namespaces",

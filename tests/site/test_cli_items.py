@@ -35,6 +35,7 @@ def test_an_item_is_put_shown_listed_and_deleted(day1: Day1) -> None:
     assert day1("items", "list", "--prefix", "nobody")[2] == "No item here.\n"
 
 
+@anywhere
 def test_items_leave_and_arrive_as_items(day1: Day1, tmp_path: Path) -> None:
     put = day1("items", "put", "users/ada", "theme", '{"n": 1}', "--text", "Ada likes it dark.", "--no-embed")
     assert put[0] == 0, put

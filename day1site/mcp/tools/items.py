@@ -43,7 +43,7 @@ def choose(operation: str, names: tuple[str, ...]) -> b.Schema:
         "stood there is replaced, and stays in the history. For what is to be recalled by its meaning, "
         "memory_write."
     ),
-    takes={**PLACE, "value": ANY, **choose("put", PUT), **WHO},
+    takes={**PLACE, "value": ANY, **choose("put_item", PUT), **WHO},
     needs=(*NAMES, "value"),
     gives={"item": ITEM, "created": b.flag("false: an item stood there.")},
     scope="write",
@@ -51,7 +51,7 @@ def choose(operation: str, names: tuple[str, ...]) -> b.Schema:
 )
 def item_put(call: Call) -> b.Answer:
     place, where = take_place(call), call.where
-    options = take_offered(ITEMS["put"], call, "value", *PUT)
+    options = take_offered(ITEMS["put_item"], call, "value", *PUT)
     call.end()
     written = engine.put_item(**place, **where, **options)
     after = f'item_get {{"namespace": "{place["namespace"]}", "key": "{place["key"]}"}}'
@@ -73,7 +73,7 @@ def item_put(call: Call) -> b.Answer:
 )
 def item_get(call: Call) -> b.Answer:
     place, where = take_place(call), call.where
-    options = take_offered(ITEMS["get"], call, "at")
+    options = take_offered(ITEMS["get_item"], call, "at")
     call.end()
     row = engine.get_item(**place, **where, **options)
     return {"item": render_item(row), "branch": call.branch, "next": "item_put to change it"}
@@ -98,7 +98,7 @@ def item_list(call: Call) -> b.Answer:
 @b.tool(
     title="Delete an item",
     about="Delete what stands under a key on this branch; its history stays, and item_put brings it back.",
-    takes={**PLACE, **choose("delete", ("expected_version",)), **WHO},
+    takes={**PLACE, **choose("delete_item", ("expected_version",)), **WHO},
     needs=NAMES,
     gives={"deleted": b.flag("true.")},
     scope="write",
@@ -107,7 +107,7 @@ def item_list(call: Call) -> b.Answer:
 )
 def item_delete(call: Call) -> b.Answer:
     place, where = take_place(call), call.where
-    options = take_offered(ITEMS["delete"], call, "expected_version")
+    options = take_offered(ITEMS["delete_item"], call, "expected_version")
     call.end()
     engine.delete_item(**place, **where, **options)
     return {"deleted": True, "branch": call.branch, "next": "item_list"}

@@ -22,6 +22,7 @@ from memory.engines.facts.import_lines import (
     list_ids,
     list_link_ends,
     parse_links,
+    place_items,
     read_verdict,
     set_metadata,
     set_path,
@@ -129,6 +130,7 @@ class FactImport:
                 good.append(self._parse_line(number, payload))
             except Day1Error as error:
                 broken.append(Outcome(number, BROKEN, reason=f"{error.code}: {error.text}"))
+        place_items(view.visible_rows(Fact), self.actor.project_id, good)
         good, gone = split_erased(self.actor.project_id, good, lambda line: line.names)
         broken += [Outcome(line.number, BROKEN, reason=ERASED) for line in gone]
         sort_ids(good)
@@ -147,9 +149,8 @@ class FactImport:
         links = parse_links(payload.get("links", []))
         rest = {n: v for n, v in payload.items() if n not in {*LINE_FIELDS, *DERIVED, "links"}}
         row = self.batch.build_fact(rest, reserved=self.restores)
-        set_path(row, own, self.actor.project_id)
-        item = (row.uid,) if row.path else ()
-        line = Line(number, row, (*item, *list_ids(own.get("id"), payload)), row.parent_id, links)
+        set_path(row, own)
+        line = Line(number, row, list_ids(own.get("id"), payload), row.parent_id, links)
         line.verdict = read_verdict(payload)
         set_metadata(row, own)
         row.source_type = self.source_type

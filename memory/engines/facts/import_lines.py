@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from memory.engines.facts import rules
 from memory.engines.facts.batch import CURRENT
-from memory.engines.facts.item_paths import check_path
+from memory.engines.facts.item_paths import check_path, check_value, find_places
 from memory.engines.facts.known_texts import TextKey
 from memory.engines.fields.base import Use
 from memory.engines.fields.facts import FACT
@@ -18,7 +18,6 @@ from memory.engines.support import validation as c
 from memory.engines.versions.erased import as_uuid
 from memory.exceptions import Invalid
 from memory.models import Fact, FactAssessment, FactLink
-from memory.models.facts import build_item_uid
 from memory.redaction import redact_text
 
 Status = Fact.Status
@@ -79,13 +78,24 @@ def set_metadata(row: Fact, own: Mapping[str, Any]) -> None:
         row.created_at = since
 
 
-def set_path(row: Fact, own: Mapping[str, Any], project_id: UUID) -> None:
-    """Make an item of a line that has a key; a value stays where it has none. Raises Invalid."""
-    row.value, row.embed = own.get("value"), False if own.get("embed") is False else None
+def set_path(row: Fact, own: Mapping[str, Any]) -> None:
+    """Make an item of a line that has a key. Raises Invalid."""
+    row.embed = False if own.get("embed") is False else None
+    if own.get("value") is not None:
+        row.value = check_value(own.get("key") or "value", own["value"])
     if own.get("key") is not None:
         row.path = check_path(own.get("namespace"), own["key"])
-        row.uid = build_item_uid(project_id, row.path)
         row.compute_hashes()
+
+
+def place_items(rows: Any, project_id: UUID, lines: Sequence[Line]) -> None:
+    """Name the lines of items by the ids of their paths: of what stands there, else the free ones."""
+    items = [line for line in lines if line.row.path]
+    places = find_places(rows, project_id, [str(line.row.path) for line in items])
+    for line in items:
+        path = str(line.row.path)
+        line.row.uid = places.taken[path].uid if path in places.taken else places.free[path]
+        line.names = (line.row.uid, *line.names)
 
 
 def list_ids(own: UUID | None, payload: Mapping[str, Any]) -> tuple[UUID, ...]:

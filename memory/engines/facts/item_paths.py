@@ -1,5 +1,6 @@
 """Where items stand: the checks of namespaces and keys, and the facts that stand there."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -8,13 +9,17 @@ from uuid import UUID
 
 from memory.db.querysets import VersionedQuerySet
 from memory.engines.fields.common import KEY_LENGTH, NAMESPACE_LENGTH
+from memory.engines.fields.types import METADATA_BYTES
 from memory.engines.support import validation as c
 from memory.engines.versions.erased import erased_uids
 from memory.exceptions import Invalid
 from memory.models import Fact
 from memory.models.facts import build_item_uid, build_path
+from memory.redaction.json_values import limit_depth, redact_all
 
 _SEGMENTS = c.text_check(NAMESPACE_LENGTH, min_length=1)
+_VALUE = c.json_value(METADATA_BYTES)
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _KEY = c.text_check(KEY_LENGTH, min_length=1)
 
 
@@ -22,12 +27,13 @@ def check_namespace(name: str, value: Any) -> str:
     """Check a namespace: segments with slashes between them. Raises Invalid."""
     for segment in (text := _SEGMENTS(name, value)).split("/"):
         _check_segment(name, segment)
+    c.refuse_secret(name, text, drawn=False)
     return text
 
 
 def check_prefix(name: str, value: Any) -> str:
     """Check a namespace, or "" for all. Raises Invalid."""
-    return check_namespace(name, value) if value else ""
+    return "" if value in ("", None) else check_namespace(name, value)
 
 
 def check_key(name: str, value: Any) -> str:
@@ -36,6 +42,7 @@ def check_key(name: str, value: Any) -> str:
     if "/" in text:
         raise Invalid("{field} may not hold a slash: what stands before it is the namespace.", field=name)
     _check_segment(name, text)
+    c.refuse_secret(name, text, drawn=False)
     return text
 
 
@@ -45,13 +52,28 @@ def _check_segment(name: str, segment: str) -> None:
         raise Invalid("{field} may not have an empty segment.", field=name)
     if not segment.strip("."):
         raise Invalid("{field} may not have a segment of dots alone.", field=name)
-    if not segment.isprintable():
-        raise Invalid("{field} may hold printable characters alone.", field=name)
+    if CONTROL.search(segment):
+        raise Invalid("{field} may not hold control characters.", field=name)
 
 
 def check_path(namespace: Any, key: Any) -> str:
     """Return the path of an item. Raises Invalid."""
     return build_path(check_namespace("namespace", namespace), check_key("key", key))
+
+
+def check_value(key: str, value: Any) -> Any:
+    """Check the value of an item: it is stored as it is, or refused; the key says what it is. Raises Invalid,
+    TooLarge.
+    """
+    value = _VALUE("value", value)
+    if limit_depth(value) != value:
+        raise Invalid("{field} is nested too deeply.", field="value")
+    named = {key: value}
+    if redact_all(named) != named and not c.secrets_found.are_kept():
+        raise Invalid(
+            "{field} looks like it holds a secret: it is stored as it is given, or not.", field="value"
+        )
+    return value
 
 
 @dataclass

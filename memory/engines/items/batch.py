@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Annotated, Any
 from uuid import UUID
@@ -16,8 +17,9 @@ from memory.engines.facts.batch import WriteResult
 from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.item_paths import check_path, check_prefix
 from memory.engines.fields import items as f
+from memory.engines.items import listing
 from memory.engines.items.conditions import parse_conditions
-from memory.engines.items.engine import ItemEngine, ItemWriter, Put
+from memory.engines.items.engine import ItemEngine, ItemWriter, Put, is_due
 from memory.engines.items.listing import Listed, filter_prefix
 from memory.engines.search.engine import SearchEngine
 from memory.engines.support import validation as c
@@ -27,6 +29,7 @@ from memory.engines.versions.lookup import MAIN, open_point
 from memory.exceptions import Invalid, NotFound, TooLarge, UnknownField
 from memory.models import Fact
 
+CHECK_WHERE = c.optional_check(f.WHERE.type.build_check())
 MAX_HITS = 100  # of a search with a query
 NAMES = frozenset(one.name for one in f.CALL.fields)
 
@@ -77,6 +80,7 @@ class ItemBatchEngine:
         ]
         results = [read() if read else None for read in checked]
         run.write()
+        run.renew()
         return [found or run.describe(index) for index, found in enumerate(results)]
 
 
@@ -91,6 +95,7 @@ class BatchRun:
         self.removed: dict[str, None] = {}
         self.paths: dict[int, tuple[str, str]] = {}  # by call: op, path
         self.done: dict[str, WriteResult | None] = {}
+        self.renewed: dict[str, None] = {}  # paths whose ttl begins anew
 
     def check_call(self, index: int, call: Any) -> Callable[[], CallResult] | None:
         """Check a call, and note what it writes; of one that reads, return what does it. Raises Invalid."""
@@ -128,6 +133,11 @@ class BatchRun:
         with open_commit(self.actor, self.branch, "item.batch") as commit:
             self.done = self.writer.write_all(commit, self.puts, list(self.removed))
 
+    def renew(self) -> None:
+        """Begin the ttl anew of what was read with that wish, once the writes are done."""
+        if self.renewed:
+            ItemEngine().renew_items(self.actor, self.branch, list(self.renewed))
+
     def describe(self, index: int) -> CallResult:
         op, path = self.paths[index]
         written = self.done.get(path)
@@ -138,24 +148,25 @@ class BatchRun:
     # ---- reads ---------------------------------------------------------------------------------
 
     def plan_get(self, _: int, call: Mapping[str, Any]) -> Callable[[], CallResult]:
-        check_path(call.get("namespace"), call.get("key"))
-        names: dict[str, Any] = {name: call[name] for name in ("namespace", "key")}
-        renew = c.check_boolean("renew", call.get("renew", False))
+        path = check_path(call.get("namespace"), call.get("key"))
+        renew = self._take_renew(call)
 
         def get() -> CallResult:
             try:
-                return CallResult("get", ItemEngine().get_item(**names, renew=renew, **self.where))
+                row = ItemEngine().get_item(namespace=call["namespace"], key=call["key"], **self.where)
             except NotFound:
                 return CallResult("get")
+            self.renewed |= {path: None} if renew and is_due(row) else {}
+            return CallResult("get", row)
 
         return get
 
     def plan_search(self, _: int, call: Mapping[str, Any]) -> Callable[[], CallResult]:
         prefix = check_prefix("prefix", call.get("prefix", ""))
-        conditions = parse_conditions("where", call.get("where"))
+        conditions = parse_conditions("where", CHECK_WHERE("where", call.get("where")))
         limit = f.MANY.type.build_check()("limit", call.get("limit", 10))
         offset = f.OFFSET.type.build_check()("offset", call.get("offset", 0))
-        query = c.plain_text("query", call.get("query") or "")
+        query, renew = c.plain_text("query", call.get("query") or ""), self._take_renew(call)
         if query.strip() and offset + limit > MAX_HITS:
             raise Invalid("A search has at most {most} results.", most=MAX_HITS, field="limit")
 
@@ -163,16 +174,34 @@ class BatchRun:
             branch, seq = open_point(self.actor, self.branch, None)
             rows = filter_prefix(Fact.objects.on(branch, seq), prefix)
             listed = Listed(rows, seq, None, timezone.now(), conditions)
-            if query.strip():
-                return self._search(query, prefix, listed, limit, offset)
-            found = islice(listed.scan(), offset, offset + limit + 1)
-            batch = take_within(found, limit + 1, PAGE_BYTES)
-            return CallResult("search", items=[(row, None) for row in batch[:limit]], more=len(batch) > limit)
+            find = partial(self._search, query, prefix) if query.strip() else self._list
+            result = find(listed, limit, offset)
+            due = [row.path for row, _ in result.items if renew and is_due(row)]
+            self.renewed |= dict.fromkeys(map(str, due))
+            return result
 
         return search
 
+    def _take_renew(self, call: Mapping[str, Any]) -> bool:
+        renew = bool(c.check_boolean("renew", call.get("renew", False)))
+        if renew:
+            self.actor.require_scope("write", self.branch)
+        return renew
+
+    def _list(self, listed: Listed, limit: int, offset: int) -> CallResult:
+        scan = listed.scan()
+        found = iter(scan)
+        batch = take_within(islice(found, offset, None), limit + 1, PAGE_BYTES)
+        if scan.stopped and len(batch) <= limit:
+            raise TooLarge(what="What a search looks at", limit=f"{listing.SCAN_ROWS} items", field="prefix")
+        more = len(batch) > limit or next(found, None) is not None
+        return CallResult("search", items=[(row, None) for row in batch[:limit]], more=more)
+
     def _search(self, query: str, prefix: str, listed: Listed, limit: int, offset: int) -> CallResult:
-        uids = frozenset(row.uid for row in listed.scan()) if listed.conditions else None
+        scan = listed.scan()
+        uids = frozenset(row.uid for row in scan) if listed.conditions else None
+        if scan.stopped:
+            raise TooLarge(what="What a search looks at", limit=f"{listing.SCAN_ROWS} items", field="prefix")
         filters = replace(ItemFilter.from_values({"namespace": prefix}), uids=uids)
         found = SearchEngine().search(query=query, filters=filters, limit=offset + limit, **self.where)
         return CallResult("search", items=[(hit.fact, hit.score) for hit in found.hits[offset:]])

@@ -33,7 +33,7 @@ class Condition:
 
 def parse_conditions(name: str, value: Any) -> tuple[Condition, ...]:
     """Parse conditions, all of which must hold. Raises Invalid."""
-    if not value:
+    if value is None:
         return ()
     if not isinstance(value, Mapping) or len(value) > MAX_CONDITIONS:
         raise Invalid("{field} must be an object of at most {most} paths.", field=name, most=MAX_CONDITIONS)

@@ -19,6 +19,7 @@ from memory.engines.facts.batch import FactBatch, WriteResult
 from memory.engines.facts.item_paths import (
     check_path,
     check_prefix,
+    check_value,
     find_places,
     is_over,
 )
@@ -31,14 +32,13 @@ from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN, open_point
 from memory.exceptions import Invalid, KeyTaken, NotFound, StaleVersion
 from memory.models import Fact
-from memory.redaction.json_values import limit_depth, redact_all
 
 CHECK_TTL = c.optional_check(c.integer_check(1, f.MAX_SECONDS))
 CHECK_TEXT = f.SEARCHED_TEXT.type.build_check()
 RENEWED_SHARE = 10  # a ttl begins anew once a tenth of it is over, so that most reads write nothing
 MAX_NAMESPACES = 1000
-# What a put sets anew; the rest, such as who wrote it first, stays.
-PUT_COLUMNS = (*f.FACT_NAMES, "fact_text", "essence", "status", "held_status", "value", "embed")
+# What a put leaves as it is: who made the item and when, and what it follows from others.
+STAYS = Fact.KIND.origin | Fact.KIND.derived | {"updated_cycle", "parent_id", "source_id"}
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,14 @@ class ItemEngine:
     ) -> Fact:
         """Return the item under a key, now or at a point. Raises NotFound, also for one that has expired."""
         path = check_path(namespace, key)
+        if renew:
+            actor.require_scope("write", branch_name)
         branch, seq = open_point(actor, branch_name, at)
         row = find_places(Fact.objects.on(branch, seq), actor.project_id, [path]).get(path, timezone.now())
         if row is None:
             raise NotFound()
-        if renew and at is None and (ttl := find_ttl(row)) and is_due(row, ttl):
-            return self._renew(actor, branch_name, path)
+        if renew and at is None and is_due(row):
+            return self.renew_items(actor, branch_name, [path])[path]
         return row
 
     def delete_item(
@@ -128,14 +130,15 @@ class ItemEngine:
             commit.targets.append(str(row.uid))
             commit.remove_row(row)
 
-    def _renew(self, actor: Actor, branch_name: str, path: str) -> Fact:
-        actor.require_scope("write", branch_name)
+    def renew_items(self, actor: Actor, branch_name: str, paths: Sequence[str]) -> dict[str, Fact]:
+        """Begin the ttl of items anew, in one commit; return them as they are then."""
         with open_commit(actor, branch_name, "item.renew") as commit:
-            row = find_places(commit.visible_rows(Fact), actor.project_id, [path]).get(path, commit.at)
-            if row is None:
-                raise NotFound()
-            ttl = find_ttl(row)
-            return commit.change_row(row, expires_at=commit.at + ttl) if ttl else row
+            places = find_places(commit.visible_rows(Fact), actor.project_id, paths)
+            rows = [row for path in paths if (row := places.get(path, commit.at))]
+            due = [row for row in rows if is_due(row)]
+            changes = [(row, {"expires_at": commit.at + find_ttl(row)}, False) for row in due]
+            renewed = commit.add_versions(changes) if changes else []
+        return {str(row.path): row for row in (*rows, *renewed)}
 
     # ---- lists ---------------------------------------------------------------------------------
 
@@ -197,7 +200,10 @@ class ItemWriter:
 
     def check_put(self, content: Mapping[str, Any], expected_version: int | None = None) -> Put:
         """Return a checked put. Raises Invalid and its subclasses, TooLarge."""
-        path, value = check_path(content.get("namespace"), content.get("key")), check_value(content)
+        path = check_path(content.get("namespace"), content.get("key"))
+        if "value" not in content:
+            raise Invalid("{field} is needed.", field="value")
+        value = check_value(content["key"], content["value"])
         ttl = CHECK_TTL("ttl", content.get("ttl"))
         if ttl and content.get("expires_at"):
             raise Invalid("ttl and expires_at cannot be given together.", field="ttl")
@@ -262,20 +268,6 @@ class ItemWriter:
         commit.targets += [str(row.uid) for row in (*fresh, *written)]
 
 
-def check_value(content: Mapping[str, Any]) -> Any:
-    """Check the value of a put: it is stored as it is, or refused. Raises Invalid, TooLarge."""
-    if "value" not in content:
-        raise Invalid("{field} is needed.", field="value")
-    value = f.VALUE.type.build_check()("value", content["value"])
-    if limit_depth(value) != value:
-        raise Invalid("{field} is nested too deeply.", field="value")
-    if redact_all(value) != value and not c.secrets_found.are_kept():
-        raise Invalid(
-            "{field} looks like it holds a secret: it is stored as it is given, or not.", field="value"
-        )
-    return value
-
-
 def find_embed(content: Mapping[str, Any]) -> bool | None:
     """Return False for what shall have no vector; else None, as in every fact."""
     return None if c.check_boolean("embed", content.get("embed", True)) else False
@@ -289,7 +281,7 @@ def describe_value(key: str, value: Any) -> dict[str, str]:
 
 def find_changes(old: Fact, new: Fact) -> dict[str, Any]:
     """Return what a put changes of the item that stands there."""
-    values = {name: getattr(new, name) for name in PUT_COLUMNS}
+    values = {name: getattr(new, name) for name in Fact.content_fields() if name not in STAYS}
     if values["repository"] is None:  # not stated
         values["repository"] = old.repository
     return {name: value for name, value in values.items() if not is_equal(getattr(old, name), value)}
@@ -316,11 +308,12 @@ def check_expected(present: Fact | None, expected: int | None) -> None:
         raise StaleVersion(current=current, expected=expected)
 
 
-def find_ttl(row: Fact) -> timedelta | None:
-    """Return for how long an item was to last when it was written."""
-    return row.expires_at - row.updated_at if row.expires_at else None
+def find_ttl(row: Fact) -> timedelta:
+    """Return for how long an item was to last when it was written; nothing for one that has no end."""
+    return row.expires_at - row.updated_at if row.expires_at else timedelta()
 
 
-def is_due(row: Fact, ttl: timedelta) -> bool:
+def is_due(row: Fact) -> bool:
     """Return whether enough of a ttl is over for it to begin anew."""
-    return timezone.now() - row.updated_at >= ttl / RENEWED_SHARE
+    ttl = find_ttl(row)
+    return bool(ttl) and timezone.now() - row.updated_at >= ttl / RENEWED_SHARE

@@ -106,15 +106,15 @@ def walk_namespaces(
     rows: VersionedQuerySet[Fact], prefix: str, suffix: str, depth: int | None
 ) -> Iterator[str]:
     """Yield different namespaces in their order, cut to ``depth`` segments; each costs one look-up."""
-    beyond: str | None = None
+    beyond, yielded = None, set[str]()
     while (path := find_next(rows, beyond)) is not None:
         namespace = path.partition(KEY_MARK)[0]
-        segments = namespace.split("/")
-        is_cut = depth is not None and len(segments) >= depth
-        shown = "/".join(segments[:depth]) if is_cut else namespace
-        if ends_with(shown, suffix):
+        shown = "/".join(namespace.split("/")[:depth])
+        if ends_with(namespace, suffix) and shown not in yielded:
+            yielded.add(shown)
             yield shown
-        # Behind all of its own keys; of one that was cut, behind all that is below it.
+        # Behind all of its own keys; of one that is cut, and needs no suffix, behind all that is below it.
+        is_cut = depth is not None and not suffix and namespace.count("/") + 1 >= depth
         beyond = f"{shown}/{FURTHEST}" if is_cut else f"{namespace}{KEY_MARK}{FURTHEST}"
 
 

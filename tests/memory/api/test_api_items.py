@@ -3,10 +3,12 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from django.db import connection
 
+from memory.engines.items import listing
 from memory.models import Fact, Project
 from tests.memory.api.client import Api, api_for, nothing_left, refused
 
@@ -216,6 +218,7 @@ def test_namespaces_by_prefix_suffix_and_depth(api: Api) -> None:
     assert names("") == ["a", "a/b", "a/b/c", "a/d/c", "e/c"]
     assert names("prefix=a/b") == ["a/b", "a/b/c"]
     assert names("suffix=c") == ["a/b/c", "a/d/c", "e/c"]
+    assert names("prefix=a&suffix=c&depth=2") == ["a/b", "a/d"]
     assert names("depth=2") == ["a", "a/b", "a/d", "e/c"]
     assert names("depth=1") == ["a", "e"]
     assert (names("limit=2"), names("limit=2&offset=3")) == (["a", "a/b"], ["a/d/c", "e/c"])
@@ -325,6 +328,48 @@ def test_a_batch_searches(api: Api) -> None:
     assert [(row["namespace"], row["score"] > 0) for row in of_two["items"]] == [("u/eve", True)]
     assert [(row["namespace"], row["score"]) for row in plain["items"]] == [("u/eve", None)]
     assert (plain["more"], all_of["more"]) == (False, False)
+
+
+def test_a_ttl_begins_anew_once_all_is_written(api: Api) -> None:
+    batch(api, *({"op": "put", **at(f"a/{n}"), "value": n, "ttl": 3600} for n in range(3)))
+    hour, row = timedelta(hours=1), Fact._base_manager.first()
+    Fact._base_manager.update(updated_at=row.updated_at - hour / 2, expires_at=row.expires_at - hour / 2)
+    taken = {"op": "put", **at("a/0"), "value": 1, "only_new": True}
+    with nothing_left():
+        calls = [{"op": "get", **at("a/1"), "renew": True}, taken]
+        refused(api.post("/items/batch", {"calls": calls}), 412, "key_taken")
+    head = api.get("/branches/main").json()["head"]
+    batch(api, {"op": "get", **at("a/0"), "renew": True}, {"op": "search", "prefix": "a", "renew": True})
+    assert api.get("/branches/main").json()["head"] == head + 1
+    assert [row["version"] for row in api.get("/items").json()["results"]] == [2, 2, 2]
+
+
+def test_a_search_says_that_there_is_more(api: Api, monkeypatch: Any) -> None:
+    batch(
+        api, *({"op": "put", "namespace": "n", "key": f"k{n:02}", "value": "x" * 60_000} for n in range(80))
+    )
+    (found,) = batch(api, {"op": "search", "prefix": "n", "limit": 80})
+    assert (len(found["items"]) < 80, found["more"]) == (True, True)
+    monkeypatch.setattr(listing, "SCAN_ROWS", 50)
+    for query in ("", "x"):
+        call = {"op": "search", "prefix": "n", "query": query, "where": {"value": "y"}}
+        refused(api.post("/items/batch", {"calls": [call]}), 413, "too_large", "prefix")
+
+
+def test_a_put_replaces_all_of_an_item(api: Api) -> None:
+    made = put(api, "a/k", 1)
+    past = "2026-01-01T00:00:00Z"
+    changed = {"pinned": True, "priority": "P1", "kind": "NOTE", "valid_until": past}
+    assert api.patch(f"/facts/{made['id']}", changed).status_code == 200
+    put(api, "a/k", 2, text="A heron stands here.")
+    fact = api.get(f"/facts/{made['id']}").json()
+    assert [fact[name] for name in changed] == [False, "P3", "OBSERVATION", None]
+
+
+def test_names_in_any_script_and_with_joined_signs(api: Api) -> None:
+    for name in ("👨‍👩‍👧", "می‌خواهم", "שלום", "e\u0301"):
+        put(api, f"{quote('n ' + name)}/{quote(name)}", name)
+        assert api.get(f"/items/{quote('n ' + name)}/{quote(name)}").json()["key"] == name
 
 
 def test_a_batch_writes_all_or_nothing(api: Api) -> None:
@@ -501,6 +546,7 @@ def test_values_are_stored_as_they_are_or_refused(api: Api) -> None:
             (deep, 400),
             ("a\x00b", 400),
             ({"token": "ghp_" + "a1B2" * 9}, 400),
+            ({"password": "hunter2hunter2"}, 400),
             ({"a": "\ud800"}, 400),
         ):
             assert api("PUT", "/items/a/k", {"value": value}).status_code == status, value
@@ -509,3 +555,7 @@ def test_values_are_stored_as_they_are_or_refused(api: Api) -> None:
         refused(api("PUT", "/items/a/k", {"value": 1, "colour": 1}), 400, "unknown_field", "colour")
         assert api("PUT", "/items/a/k", b'{"value": NaN}').status_code == 400
         refused(api("PUT", "/items/k", {"value": 1}), 404, "not_found")
+        refused(api("PUT", "/items/s/password", {"value": "hunter2hunter2"}), 400, "invalid", "value")
+        refused(api("PUT", "/items/s/ghp_" + "a1B2" * 9, {"value": 1}), 400, "invalid", "key")
+        for path in ("/items/batch", "/items/namespaces"):
+            refused(api("PUT", path, {"value": 1}), 405, "method_not_allowed")
