@@ -58,7 +58,7 @@ def test_a_place_has_its_sections_as_tabs(maintainer, person, main):
         ("activity", ""),
     ]
     assert tabs(maintainer, "facts") == tabs(maintainer, "") == []
-    assert [path for path, _ in tabs(maintainer, "keys")][-2:] == ["erasures", "audit"]
+    assert [path for path, _ in tabs(maintainer, "keys")][-2:] == ["audit", "server"]
     viewer = person("viewer")
     assert [path for path, _ in tabs(viewer, "members")] == ["members", "handoffs", "templates", "bundles"]
     assert entries(page(viewer, "/p/test/"))[-1] == "/p/test/members"
