@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from memory.engines.versions.erased import erased_uids
 from memory.exceptions import Invalid
 from memory.models import Fact
 from memory.models.facts import build_item_uid, build_path
+from memory.redaction import find_kind
 from memory.redaction.json_values import limit_depth, redact_all
 
 _SEGMENTS = c.text_check(NAMESPACE_LENGTH, min_length=1)
@@ -27,8 +29,14 @@ def check_namespace(name: str, value: Any) -> str:
     """Check a namespace: segments with slashes between them. Raises Invalid."""
     for segment in (text := _SEGMENTS(name, value)).split("/"):
         _check_segment(name, segment)
-    c.refuse_secret(name, text, drawn=False)
+    if holds_secret(text):
+        c.refuse_secret(name, text, drawn=False)
     return text
+
+
+@lru_cache(maxsize=1024)  # many items stand in few namespaces
+def holds_secret(namespace: str) -> bool:
+    return bool(find_kind(namespace, drawn=False))
 
 
 def check_prefix(name: str, value: Any) -> str:
