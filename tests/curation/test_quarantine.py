@@ -29,13 +29,22 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.import_export import FactImport, export_facts
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
+from memory.engines.items.engine import ItemEngine
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.search.engine import SearchEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.support.write_buffer import buffer
-from memory.exceptions import BranchForbidden, Exists, IllegalTransition, Invalid, NotFound, ScopeMissing
+from memory.exceptions import (
+    BranchForbidden,
+    Conflict,
+    Exists,
+    IllegalTransition,
+    Invalid,
+    NotFound,
+    ScopeMissing,
+)
 from memory.models import Branch, Fact, HiddenVersion, Project
 from tests.memory.api.client import UNKNOWN, nothing_left
 
@@ -608,3 +617,20 @@ def test_an_import_that_begins_again_a_day_later_is_another(project: Project, ac
     with time_machine.travel(timezone.now() + timedelta(days=1), tick=True):
         FactImport(actor=actor, message="old.jsonl").apply_lines([(1, {"fact_text": "A day later."})])
     assert shown(project) == {"A day later."}
+
+
+def test_nothing_is_put_where_an_item_is_in_quarantine(actor: Actor, ada: Actor, eve: Actor) -> None:
+    items, place = ItemEngine(), {"namespace": "users/ada", "key": "theme"}
+    items.put_item(**place, value="bad", actor=eve)
+    quarantine = hide(actor)
+    for act in (items.get_item, items.delete_item):
+        with pytest.raises(NotFound):
+            act(**place, actor=ada)
+    with nothing_left(), pytest.raises(Conflict, match="What stands under theme is in quarantine"):
+        items.put_item(**place, value="good", actor=ada)
+    line = {"fact_text": "bad", "namespace": "users/ada", "key": "theme", "value": "bad"}
+    (outcome,) = FactImport(actor=actor).apply_lines([(1, line)])
+    assert outcome.state == "known"
+    items.put_item(**{**place, "key": "name"}, value="Ada", actor=ada)
+    QUARANTINES.release_quarantine(quarantine_id=quarantine.pk, actor=actor)
+    assert items.put_item(**place, value="good", actor=ada).fact.version == 2

@@ -130,7 +130,8 @@ class FactImport:
                 good.append(self._parse_line(number, payload))
             except Day1Error as error:
                 broken.append(Outcome(number, BROKEN, reason=f"{error.code}: {error.text}"))
-        place_items(view.visible_rows(Fact), self.actor.project_id, good)
+        taken = place_items(Fact.objects.in_lineage(view.lineage), self.actor.project_id, good)
+        self.ids |= {uid: uid for uid in taken}
         good, gone = split_erased(self.actor.project_id, good, lambda line: line.names)
         broken += [Outcome(line.number, BROKEN, reason=ERASED) for line in gone]
         sort_ids(good)

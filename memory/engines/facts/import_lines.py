@@ -88,14 +88,15 @@ def set_path(row: Fact, own: Mapping[str, Any]) -> None:
         row.compute_hashes()
 
 
-def place_items(rows: Any, project_id: UUID, lines: Sequence[Line]) -> None:
-    """Name the lines of items by the ids of their paths: of what stands there, else the free ones."""
+def place_items(rows: Any, project_id: UUID, lines: Sequence[Line]) -> set[UUID]:
+    """Name the lines of items by the ids of their paths; return those that are taken."""
     items = [line for line in lines if line.row.path]
     places = find_places(rows, project_id, [str(line.row.path) for line in items])
     for line in items:
         path = str(line.row.path)
         line.row.uid = places.taken[path].uid if path in places.taken else places.free[path]
         line.names = (line.row.uid, *line.names)
+    return {row.uid for row in places.taken.values()}
 
 
 def list_ids(own: UUID | None, payload: Mapping[str, Any]) -> tuple[UUID, ...]:

@@ -30,7 +30,7 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, check_limit
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN, open_point
-from memory.exceptions import Invalid, KeyTaken, NotFound, StaleVersion
+from memory.exceptions import Conflict, Invalid, KeyTaken, NotFound, StaleVersion
 from memory.models import Fact
 
 CHECK_TTL = c.optional_check(c.integer_check(1, f.MAX_SECONDS))
@@ -223,9 +223,10 @@ class ItemWriter:
         """Write puts and deletions by path in one commit; return what stands there now, None for what was
         deleted.
 
-        Raises KeyTaken, StaleVersion.
+        Raises KeyTaken, StaleVersion, and Conflict for a key whose item is in quarantine.
         """
         places = find_places(commit.visible_rows(Fact), self.actor.project_id, [*puts, *removed])
+        self._refuse_hidden(commit, [path for path in puts if path not in places.taken])
         fresh: list[Fact] = []
         changes: list[tuple[Fact, dict[str, Any], bool]] = []
         done: dict[str, WriteResult | None] = {}
@@ -245,6 +246,14 @@ class ItemWriter:
         done |= dict.fromkeys(gone)
         self._write_rows(commit, fresh, changes, done)
         return done
+
+    def _refuse_hidden(self, commit: CommitWriter, paths: Sequence[str]) -> None:
+        """Refuse to put where something is in quarantine: what follows from it would be hidden too."""
+        if not commit.branch.masked:
+            return
+        hidden = find_places(Fact.objects.in_lineage(commit.lineage), self.actor.project_id, paths)
+        for row in hidden.taken.values():
+            raise Conflict("What stands under {key} is in quarantine.", key=row.key)
 
     def _write_rows(
         self,
