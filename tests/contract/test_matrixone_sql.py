@@ -140,7 +140,9 @@ def test_a_row_is_locked_by_what_names_it(mo: DatabaseWrapper, monkeypatch: pyte
     cursor = Told()
     monkeypatch.setattr(mo, "cursor", lambda: cursor)
     conditions = [ColumnIn(Branch, "project", [UUID(int=7)], "t"), ColumnIn(Branch, "name", ["main"], "t")]
-    Reading(mo, Branch, ["id", "head"]).where(*(one.render(mo) for one in conditions), lock=True)
+    read = Reading(mo, Branch, ["id", "head"])
+    sql, values = read.build(*(one.render(mo) for one in conditions))
+    read.fetch(f"{sql} {mo.ops.for_update_sql()}", values)
     assert cursor.told == [
         "SELECT t.`id`, t.`head` FROM `memory_branch` t WHERE"
         f" t.`project_id` IN ('{UUID(int=7).hex}') AND t.`name` IN ('main') FOR UPDATE"

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from memory.db.expressions import ActiveOnLineage, ColumnIn
+from memory.db.expressions import ActiveOnLineage
 from memory.db.plain_filters import IsBeyond
 from memory.db.raw_select import fetch_where, select_by_key
 from memory.engines.facts.assessment import list_sources
@@ -300,16 +300,10 @@ def _is_returning(item: PlanItem) -> bool:
 def load_confirmations(plan: FullPlan) -> list[Confirmation]:
     """Return the source's confirmations since the common ancestor, which are read once for a plan."""
     if plan.offered is None:
-        stood = ActiveOnLineage(plan.points.source_lineage)
         plan.offered = []
-        for branch, after, until in plan.points.list_ranges():
-            within = [
-                IsBeyond(Confirmation, "seq", after, False),
-                IsBeyond(Confirmation, "seq", until + 1, True),
-            ]
-            plan.offered += fetch_where(
-                Confirmation, [stood, ColumnIn(Confirmation, "branch_id", [branch]), *within]
-            )
+        for branch, after, until in plan.points.list_ranges():  # which end where the source's lineage does
+            later = IsBeyond(Confirmation, "seq", after, False)
+            plan.offered += fetch_where(Confirmation, [ActiveOnLineage([(branch, until)]), later])
     return plan.offered
 
 
