@@ -1,6 +1,6 @@
 """System checks that run before the server starts; every message names the remedy."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
@@ -41,47 +41,38 @@ def settings_are_known(**_: Any) -> list[CheckMessage]:
     )
 
 
-def check_paths(name: str, paths: tuple[str, ...], id: str) -> list[CheckMessage]:
+def check_imports(paths: Iterable[str], hint: str, id: str) -> list[CheckMessage]:
+    """Return an error for each dotted path that leads nowhere."""
     found: list[CheckMessage] = []
     for path in paths:
         try:
             import_string(path)
         except ImportError as error:
-            hint = f"DAY1[{name!r}] holds dotted paths of classes."
             found.append(Error(str(error), hint=hint, id=id))
     return found
 
 
+def check_paths(name: str, paths: tuple[str, ...], id: str) -> list[CheckMessage]:
+    return check_imports(paths, f"DAY1[{name!r}] holds dotted paths of classes.", id)
+
+
 def check_path(name: str, path: str, id: str) -> list[CheckMessage]:
-    try:
-        if path:
-            import_string(path)
-    except ImportError as error:
-        hint = f"DAY1[{name!r}] is the dotted path of a class, or empty."
-        return [Error(str(error), hint=hint, id=id)]
-    return []
+    return check_imports(filter(None, [path]), f"DAY1[{name!r}] is the dotted path of a class, or empty.", id)
 
 
 def check_extensions() -> list[CheckMessage]:
     found: list[CheckMessage] = []
     for place, paths in list_extensions().items():
-        for path in paths.values():
-            try:
-                import_string(path)
-            except ImportError as error:
-                hint = f"extensions[{place!r}] in the config of an app holds dotted paths."
-                found.append(Error(str(error), hint=hint, id="day1.E020"))
+        hint = f"extensions[{place!r}] in the config of an app holds dotted paths."
+        found += check_imports(paths.values(), hint, "day1.E020")
     return found
 
 
 def check_gates(paths: Mapping[str, str]) -> list[CheckMessage]:
     found: list[CheckMessage] = []
     for name, path in paths.items():
-        try:
-            import_string(path)
-        except ImportError as error:
-            hint = f"DAY1['merge_gates'][{name!r}] is the dotted path of a function."
-            found.append(Error(str(error), hint=hint, id="day1.E011"))
+        hint = f"DAY1['merge_gates'][{name!r}] is the dotted path of a function."
+        found += check_imports([path], hint, "day1.E011")
     return found
 
 

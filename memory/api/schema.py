@@ -17,6 +17,7 @@ from memory.api.access import SESSION_HEADER
 from memory.api.base import REDACTED_FIELDS
 from memory.api.refusals import REFUSALS, WITHOUT_BODY, build_problem_schema, build_refusal
 from memory.engines.facts.short_ids import SHORT_ID
+from memory.engines.fields.common import KEY_LENGTH, NAMESPACE_LENGTH
 from memory.engines.fields.policies import POLICY
 from memory.engines.support import idempotency
 from memory.engines.support.ordering import Ordering
@@ -31,8 +32,13 @@ PATHS = {
     **NAMED,
     "target_type": KINDS,
     "pattern": PATTERN,
-    "namespace": {"type": "string", "minLength": 1, "maxLength": 512, "pattern": "^[^/]+(/[^/]+)*$"},
-    "key": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[^/]+$"},
+    "namespace": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": NAMESPACE_LENGTH,
+        "pattern": "^[^/]+(/[^/]+)*$",
+    },
+    "key": {"type": "string", "minLength": 1, "maxLength": KEY_LENGTH, "pattern": "^[^/]+$"},
     "n": {"type": "integer", "minimum": 1},
 }  # any other is an ID
 ID: Schema = {"type": "string", "format": "uuid"}

@@ -13,6 +13,7 @@ from curation.engines.bundles.document import PARTS
 from memory import redaction
 from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import attach_belief, searchable_rows, with_verification
+from memory.engines.fields.common import ITEM_FIELDS
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import MAX_COMMIT_ROWS
 from memory.exceptions import TooLarge
@@ -27,7 +28,7 @@ FACT_FIELDS = (
     "fact_text essence category kind priority status confidence origin visibility tags metadata"
     " valid_from valid_until expires_at created_at"
 ).split()
-ITEM_NAMES = ("namespace", "key", "value", "embed")  # of facts that are items
+ITEM_NAMES = tuple(one.name for one in ITEM_FIELDS)  # of facts that are items
 VERDICT_FIELDS = (VERDICT, METHOD, "verified_at")
 MESSAGE_FIELDS = "role content tool_calls sequence_num token_count model said_at metadata created_at".split()
 FORK_FIELDS = ("parent_conversation_id", "fork_point_message_id")

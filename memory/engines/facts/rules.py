@@ -117,10 +117,14 @@ def change_status(fact: Fact, status: str) -> dict[str, str]:
 
 
 def is_same(old: Any, new: Any) -> bool:
-    """Return whether two values are equal as JSON: in Python an object with 1 equals one with True."""
-    if old is new or not old or not isinstance(new, dict):
-        return bool(old == new)
-    return bool(old == new) and dumps(old) == dumps(new)
+    """Return whether two values are equal as JSON, in which 1 is not true, wherever it stands."""
+    if old is new or old != new:
+        return old is new
+    if isinstance(new, tuple):
+        return all(map(is_same, old, new))
+    if isinstance(new, dict | list):
+        return not new or dumps(old) == dumps(new)
+    return isinstance(old, bool) == isinstance(new, bool)
 
 
 def rewrite_fields(fact: Fact, requested: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memory.engines.fields.base import Field, Option
+from memory.engines.fields.common import NAMESPACE_LENGTH
 from memory.engines.fields.types import Choice, Flag, Moment, Number, Reference, Repository, Type
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
@@ -55,7 +56,12 @@ def learned_in(rows: str, **traits: Any) -> FilterField:
 def in_namespace() -> FilterField:
     """Return the filter of items by namespace."""
     option = Option("items of this namespace and of all below it", metavar="PATH")
-    return one_of("namespace", Reference(512), "Items of this namespace and of all below it.", option=option)
+    return one_of(
+        "namespace",
+        Reference(NAMESPACE_LENGTH),
+        "Items of this namespace and of all below it.",
+        option=option,
+    )
 
 
 def recorded(rows: str, **traits: Any) -> tuple[FilterField, FilterField]:

@@ -46,8 +46,9 @@ def _parse_path(name: str, path: str, stated: Any) -> list[Condition]:
         raise Invalid("{field} must begin with value or metadata.", field=where)
     if not isinstance(stated, Mapping):
         return [Condition(segments, "eq", stated)]
-    if unknown := [one for one in stated if one not in OPERATORS] or not stated:
-        word = f" {unknown[0]}" if isinstance(unknown, list) else ""
+    unknown = [one for one in stated if one not in OPERATORS]
+    if unknown or not stated:
+        word = f" {unknown[0]}" if unknown else ""
         raise Invalid(
             "{field} has no operator{word}: it is one of {known}.", field=where, word=word, known=KNOWN
         )

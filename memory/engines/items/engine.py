@@ -5,7 +5,7 @@ On a branch one fact stands under a path: its id follows from the path, see docs
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import islice
 from typing import Annotated, Any
 
@@ -182,9 +182,8 @@ class ItemEngine:
             f.OFFSET.type.build_check()("offset", offset),
         )
         depth = c.optional_check(f.DEPTH.type.build_check())("depth", depth)
-        found = walk_namespaces(
-            filter_lasting(rows, timezone.now()), prefix, check_prefix("suffix", suffix), depth
-        )
+        lasting = filter_lasting(rows, timezone.now())
+        found = walk_namespaces(lasting, check_prefix("suffix", suffix), depth)
         return list(islice(found, offset, offset + limit))
 
 
@@ -293,14 +292,7 @@ def find_changes(old: Fact, new: Fact) -> dict[str, Any]:
     values = {name: getattr(new, name) for name in Fact.content_fields() if name not in STAYS}
     if values["repository"] is None:  # not stated
         values["repository"] = old.repository
-    return {name: value for name, value in values.items() if not is_equal(getattr(old, name), value)}
-
-
-def is_equal(old: Any, new: Any) -> bool:
-    """Return whether two values are equal as JSON, in which 1 is not true."""
-    if isinstance(old, datetime) or isinstance(new, datetime):
-        return bool(old == new)
-    return bool(old == new) and dumps(old) == dumps(new)
+    return {name: value for name, value in values.items() if not rules.is_same(getattr(old, name), value)}
 
 
 def check_place(put: Put, present: Fact | None) -> None:

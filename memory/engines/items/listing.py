@@ -102,9 +102,7 @@ class Listed:
         raise Invalid(NOT_OURS, field="cursor")
 
 
-def walk_namespaces(
-    rows: VersionedQuerySet[Fact], prefix: str, suffix: str, depth: int | None
-) -> Iterator[str]:
+def walk_namespaces(rows: VersionedQuerySet[Fact], suffix: str, depth: int | None) -> Iterator[str]:
     """Yield different namespaces in their order, cut to ``depth`` segments; each costs one look-up."""
     beyond, yielded = None, set[str]()
     while (path := find_next(rows, beyond)) is not None:

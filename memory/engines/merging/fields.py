@@ -41,9 +41,7 @@ class FieldRules:
     def list_differing(self, one: BranchedModel, other: BranchedModel) -> list[Field]:
         """Return the fields in which two versions differ."""
         values = zip(self.names, self._read_values(one), self._read_values(other), strict=True)
-        names = [
-            name for name, old, new in values if old != new or (type(new) is dict and not is_same(old, new))
-        ]
+        names = [name for name, old, new in values if old != new or not is_same(old, new)]
         fields = dict.fromkeys(field for name in names for field in self._split(name, (one, other)))
         return [
             field

@@ -443,6 +443,19 @@ def test_two_branches_that_put_the_same_key_conflict(api: Api) -> None:
     assert merge(api, "try").json()["commit"] is None
 
 
+def test_one_and_true_are_two_values(api: Api) -> None:
+    put(api, "a/k", 1, confidence=1)
+    assert put(api, "a/k", 1, confidence=1)["version"] == 1
+    assert put(api, "a/k", True)["value"] is True
+    fork(api, "try")
+    for key, mine, theirs in (("n", 1, True), ("list", [0], [False]), ("same", [1], [1])):
+        put(api, f"b/{key}", mine, text="Equal.")
+        put(api, f"b/{key}", theirs, text="Equal.", branch="try")
+    plan = merge(api, "try", dry_run=True).json()
+    asked = [item for item in plan["results"] if item["class"] == "conflict"]
+    assert sorted(repr(item["ours"]["value"]) for item in asked) == ["1", "[0]"]
+
+
 def test_both_are_kept_where_that_is_decided_one_without_the_key(api: Api) -> None:
     fork(api, "try")
     mine = put(api, "a/k", {"n": 1}, text="One.")
