@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from day1site.cli import fact_jsonl as jsonl
@@ -44,12 +45,17 @@ class Line:
     def parent(self) -> str:
         return str(self.fields.get("parent_id") or "").lower()
 
+    @property
+    def place(self) -> tuple[str, str]:
+        return str(self.item.get("namespace")), str(self.item.get("key"))
+
 
 class HttpImport:
     def __init__(self, api: Api, branch: str) -> None:
         self.api, self.branch = api, branch
         self.ids: dict[str, str] = {}
         self.texts: dict[tuple[str, str], str] = {}
+        self.items: dict[tuple[str, str], str] = {}  # by namespace and key
         self.links: list[tuple[int, str, Mapping[str, Any]]] = []
         self.refused: list[Outcome] = []
         self._loaded = False
@@ -74,7 +80,7 @@ class HttpImport:
         self._load()
         outcomes, left = _checked(lines)
         for line in left:
-            found = self._stored(line)
+            found = self.items.get(line.place, "") if line.item else self._stored(line)
             outcomes.append(Outcome(line.number, KNOWN if found else NEW, found))
             self._remember(line, found or str(line.number))
         self.links = [link for link in self.links if self._target(link[2]) is None]
@@ -91,8 +97,13 @@ class HttpImport:
         """Read the branch once: which ids and which texts it has."""
         if self._loaded:
             return
+        now = datetime.now(UTC).isoformat()
         for row in self._all_facts():
             self.ids[row["id"]] = row["id"]
+            if row["key"] is not None:
+                over = row["expires_at"] is not None and row["expires_at"] <= now
+                self.items |= {} if over else {(row["namespace"], row["key"]): row["id"]}
+                continue
             self.texts.setdefault((jsonl.normalise(row["fact_text"]), row["status"]), row["id"])
             if row["source_type"] == "import" and row["source_id"]:
                 self.ids.setdefault(row["source_id"], row["id"])
@@ -112,8 +123,11 @@ class HttpImport:
     def _remember(self, line: Line, uid: str) -> None:
         line.uid = uid
         self.ids |= dict.fromkeys(line.names, uid)
-        self.texts.setdefault((jsonl.normalise(line.fields["fact_text"]), line.status), uid)
         self.links += [(line.number, uid, link) for link in line.links]
+        if line.item:
+            self.items[line.place] = uid
+            return
+        self.texts.setdefault((jsonl.normalise(line.fields["fact_text"]), line.status), uid)
 
     # ---- writing -------------------------------------------------------------------------------
 
@@ -141,7 +155,7 @@ class HttpImport:
 
     def _put_item(self, line: Line) -> Outcome:
         """Put an item where none stands under its key yet."""
-        place = "/".join(quote_place(str(line.item.get(name))) for name in ("namespace", "key"))
+        place = "/".join(map(quote_place, line.place))
         fields = {name: line.fields[name] for name in ITEM_FIELDS if name in line.fields}
         fields |= {"value": line.item.get("value"), "embed": line.item.get("embed", True)}
         text = line.fields["fact_text"]

@@ -36,7 +36,8 @@ from memory.operations.parameters import COMMON, Parameter, take_parameters
 PATTERNS = {"int": r"\d{1,4}", "path": ".+?", "uuid": "[^/]+", "": "[^/]+"}
 WITH_BODY = frozenset({"post", "put", "patch"})
 FORMAT, JSON = "format", "json"  # the parameter that names a form, and its usual value
-ONLY_NEW = "only_new"  # the argument that If-None-Match: * means
+# The arguments that a star in a header means.
+STARS = {"only_new": ("If-None-Match", schema.ONLY_NEW), "only_present": ("If-Match", None)}
 Handler = Callable[..., Response]
 
 
@@ -111,8 +112,9 @@ def read_arguments(operation: Operation, request: Request, places: dict[str, Any
     if row:
         own[row.argument] = find_row(row, places[row.place], values)
     arguments = {**own, **values}
-    if ONLY_NEW in operation.arguments and request.headers.get("If-None-Match", "").strip() == "*":
-        arguments[ONLY_NEW] = True
+    for name, (header, _) in STARS.items():
+        if name in operation.arguments and request.headers.get(header, "").strip() == "*":
+            arguments[name] = True
     if operation.is_conditional:
         arguments["expected_version"] = find_version(operation, request, arguments)
     return arguments
@@ -295,7 +297,7 @@ def list_answers(operation: Operation) -> dict[int, Any]:
 
 def list_headers(operation: Operation) -> list[Any]:
     headers = [schema.IF_MATCH] if operation.is_conditional else []
-    headers += [schema.ONLY_NEW] if ONLY_NEW in operation.arguments else []
+    headers += [stated for name, (_, stated) in STARS.items() if stated and name in operation.arguments]
     return [*headers, schema.IF_NONE_MATCH] if is_cacheable(operation) else headers
 
 

@@ -48,9 +48,12 @@ def test_items_leave_and_arrive_as_items(day1: Day1, tmp_path: Path) -> None:
         (None, None, None),
     ]
     day1("items", "delete", "users/ada", "theme")
+    day1("write-fact", "Ada likes it dark.")  # another thing, though it says the same
+    assert day1("import", str(file), "--dry-run")[1] == "1 new, 1 known, 0 broken; nothing was written.\n"
     assert day1("import", str(file))[0] == 0
     assert day1("items", "get", "users/ada", "theme")[1] == '{"n": 1}\n'
     rows = Fact._base_manager.filter(path__isnull=False, seq_to=2**62)
     assert [(row.embed, row.fact_text, row.deleted) for row in rows] == [(False, "Ada likes it dark.", False)]
+    assert day1("import", str(file), "--dry-run")[1] == "0 new, 2 known, 0 broken; nothing was written.\n"
     assert day1("import", str(file))[0] == 0
-    assert Fact._base_manager.filter(seq_to=2**62, deleted=False).count() == 2
+    assert Fact._base_manager.filter(seq_to=2**62, deleted=False).count() == 3

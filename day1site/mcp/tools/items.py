@@ -22,7 +22,7 @@ SHOWN = ("id", "version", "namespace", "key", "value", "text", "tags", "metadata
 ITEM_PART = schemas.only(shapes.ItemShape, *SHOWN)
 render_item = build_renderer(ITEM_PART)
 ITEM = schemas.schema(ITEM_PART)
-PUT = ("text", "ttl", "embed", "only_new", "expected_version", "tags", "metadata")
+PUT = ("text", "ttl", "embed", "only_new", "only_present", "expected_version", "tags", "metadata")
 PAGE = {"where": b.plain(f.WHERE.help), "limit": b.LIMIT, "cursor": b.CURSOR}
 
 

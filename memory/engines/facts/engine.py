@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Unpack
 from uuid import UUID
 
+from django.utils import timezone
+
 from memory.actors import Actor
 from memory.db.transactions import retry_methods
 from memory.engines.facts import rules
 from memory.engines.facts.assessment import annotate_facts, attach_new, mask_archived
 from memory.engines.facts.batch import FactBatch, WriteResult, inherit_content, replace_parents
 from memory.engines.facts.field_diff import check_version
-from memory.engines.facts.filters import FactFilter
+from memory.engines.facts.filters import FactFilter, filter_lasting
 from memory.engines.facts.links import link_superseded
 from memory.engines.facts.verdicts import record_verdict, require_judgeable
 from memory.engines.fields.base import Field
@@ -248,11 +250,15 @@ class FactEngine:
         cursor: str = "",
         ordering: str = "",
     ) -> Page[Fact]:
-        """List facts of every status, newest first; further pages stay at the point of the first."""
+        """List facts of every status, newest first; further pages stay at the point of the first. Of a
+        namespace there are no items that have expired.
+        """
         branch, seq = open_point(actor, branch_name, at, cursor)
         requested, archived = filters or FactFilter(), branch.archived_at is not None
         rows = requested.apply(Fact.objects.on(branch, seq), branch.lineage(seq), archived)
-        page = paginate_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at, ordering=ordering)
+        shown = filter_lasting(rows, timezone.now()) if requested.namespace else rows
+        options = {"limit": limit, "cursor": cursor, "at": at, "ordering": ordering}
+        page = paginate_versions(shown, of=rows, seq=seq, **options)
         mask_archived(branch, annotate_facts(page.results, branch.lineage(seq), actor.project_id))
         return page
 

@@ -62,6 +62,7 @@ class FactFilter(Filter):
     kind: tuple[str, ...]
     status: tuple[str, ...]
     verification_status: tuple[str, ...]
+    namespace: str | None
 
     def apply(self, rows: VersionedQuerySet, lineage: Lineage, archived: bool = False) -> VersionedQuerySet:
         """Filter the rows by all fields. On an ``archived`` branch every fact counts as archived."""
@@ -110,6 +111,10 @@ _RANGES: dict[str, Any] = {
     "valid_before": lambda v: _from_before(v, "lt"),
     "namespace": lambda v: is_below(v),
 }
+
+
+def filter_lasting(rows: VersionedQuerySet[Fact], now: datetime) -> VersionedQuerySet[Fact]:
+    return rows.filter(~Q(expires_at__lte=now))
 
 
 def is_below(namespace: str) -> Q:

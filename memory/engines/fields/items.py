@@ -62,6 +62,12 @@ ONLY_NEW = Field(
     "412 where an item stands there already, as with If-None-Match: *.",
     option=Option("only where nothing stands there yet"),
 )
+ONLY_PRESENT = Field(
+    "only_present",
+    Flag(),
+    "412 where no item stands there, as with If-Match: *.",
+    option=Option("only where something stands there already"),
+)
 RENEW = Field(
     "renew", Flag(), "Begin its ttl anew; needs the scope write.", option=Option("begin its ttl anew")
 )
@@ -121,6 +127,7 @@ CALL = Record(
         EMBED,
         TTL,
         ONLY_NEW,
+        ONLY_PRESENT,
         RENEW,
         *(one.with_traits(use=Use.CREATE) for one in FACT_FIELDS),
         EXPIRES.with_traits(use=Use.CREATE),
@@ -136,7 +143,7 @@ CALL = Record(
 CALLS = Field(
     "calls",
     ListOf(CALL, 1, MAX_CALLS),
-    "At most 1,000. What is read is what stood before the writes, which are one commit; of several writes of"
-    " one key the last counts.",
+    "At most 1,000, of them 50 searches and lists of namespaces. What is read is what stood before the"
+    " writes, which are one commit; of several writes of one key the last counts.",
     required=True,
 )

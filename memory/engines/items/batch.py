@@ -31,6 +31,7 @@ from memory.models import Fact
 
 CHECK_WHERE = c.optional_check(f.WHERE.type.build_check())
 MAX_HITS = 100  # of a search with a query
+MAX_SEARCHES = 50  # in one request, of items and of namespaces: each may look at 10,000 items
 NAMES = frozenset(one.name for one in f.CALL.fields)
 
 
@@ -96,6 +97,7 @@ class BatchRun:
         self.paths: dict[int, tuple[str, str]] = {}  # by call: op, path
         self.done: dict[str, WriteResult | None] = {}
         self.renewed: dict[str, None] = {}  # paths whose ttl begins anew
+        self.searches = 0
 
     def check_call(self, index: int, call: Any) -> Callable[[], CallResult] | None:
         """Check a call, and note what it writes; of one that reads, return what does it. Raises Invalid."""
@@ -105,10 +107,16 @@ class BatchRun:
             for name in call.keys() - NAMES:
                 raise UnknownField(field=name)
             op = c.one_of(OPERATIONS)("op", call.get("op"))
+            self._count_search(op)
             return OPERATIONS[op](self, index, call)
         except (Invalid, TooLarge) as error:
             error.data["field"] = f"calls[{index}].{error.data.get('field', '')}".rstrip(".")
             raise
+
+    def _count_search(self, op: str) -> None:
+        self.searches += op in SEARCHES
+        if self.searches > MAX_SEARCHES:
+            raise TooLarge(what="The list of calls", limit=f"{MAX_SEARCHES} searches", field="op")
 
     # ---- writes --------------------------------------------------------------------------------
 
@@ -218,6 +226,7 @@ class BatchRun:
         return list_namespaces
 
 
+SEARCHES = frozenset({"search", "namespaces"})
 OPERATIONS: dict[str, Callable[[BatchRun, int, Mapping[str, Any]], Any]] = {
     "put": BatchRun.note_put,
     "get": BatchRun.plan_get,

@@ -16,6 +16,7 @@ from memory.db.fields import dumps
 from memory.db.transactions import retry_methods
 from memory.engines.facts import rules
 from memory.engines.facts.batch import FactBatch, WriteResult
+from memory.engines.facts.filters import filter_lasting
 from memory.engines.facts.item_paths import (
     check_path,
     check_prefix,
@@ -25,7 +26,7 @@ from memory.engines.facts.item_paths import (
 )
 from memory.engines.fields import items as f
 from memory.engines.items.conditions import parse_conditions
-from memory.engines.items.listing import Listed, filter_lasting, filter_prefix, walk_namespaces
+from memory.engines.items.listing import Listed, filter_prefix, walk_namespaces
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, check_limit
 from memory.engines.versions.commits import CommitWriter, open_commit
@@ -36,7 +37,7 @@ from memory.models import Fact
 CHECK_TTL = c.optional_check(c.integer_check(1, f.MAX_SECONDS))
 CHECK_TEXT = f.SEARCHED_TEXT.type.build_check()
 RENEWED_SHARE = 10  # a ttl begins anew once a tenth of it is over, so that most reads write nothing
-MAX_NAMESPACES = 1000
+ONLY = ("only_new", "only_present")
 # What a put leaves as it is: who made the item and when, and what it follows from others.
 STAYS = Fact.KIND.origin | Fact.KIND.derived | {"updated_cycle", "parent_id", "source_id"}
 
@@ -49,6 +50,7 @@ class Put:
     row: Fact
     ttl: int | None = None
     only_new: bool = False
+    only_present: bool = False
     expected_version: int | None = None
 
 
@@ -68,18 +70,20 @@ class ItemEngine:
         ttl: Annotated[int | None, f.TTL] = None,
         embed: Annotated[bool, f.EMBED] = True,
         only_new: Annotated[bool, f.ONLY_NEW] = False,
+        only_present: Annotated[bool, f.ONLY_PRESENT] = False,
         expected_version: int | None = None,
         **fields: Any,
     ) -> WriteResult:
         """Make or replace the item under a key; the same again makes no version.
 
-        Raises Invalid and its subclasses, TooLarge, KeyTaken (``only_new``), StaleVersion, BranchNotFound,
-        BranchArchived, DirectWritesRefused, scope and branch refusals.
+        Raises Invalid and its subclasses, TooLarge, KeyTaken (``only_new``), StaleVersion (also for
+        ``only_present``), BranchNotFound, BranchArchived, DirectWritesRefused, scope and branch refusals.
         """
         actor.require_scope("write", branch_name)
-        content = {**fields, "value": value, "text": text, "ttl": ttl, "embed": embed, "only_new": only_new}
+        content = {**fields, "namespace": namespace, "key": key, "value": value, "text": text, "ttl": ttl}
+        content |= {"embed": embed, "only_new": only_new, "only_present": only_present}
         writer = ItemWriter(actor)
-        put = writer.check_put({**content, "namespace": namespace, "key": key}, expected_version)
+        put = writer.check_put(content, expected_version)
         with open_commit(actor, branch_name, "item.put") as commit:
             (written,) = writer.write_all(commit, {put.path: put}).values()
         assert written is not None
@@ -213,8 +217,8 @@ class ItemWriter:
         else:  # there is no secret in the value
             checked |= describe_value(content["key"], value)
         row = self.batch.build_fact(fields, checked=checked)
-        only_new = c.check_boolean("only_new", content.get("only_new", False))
-        return Put(path, row, ttl, only_new, expected_version)
+        conditions = {name: c.check_boolean(name, content.get(name, False)) for name in ONLY}
+        return Put(path, row, ttl, **conditions, expected_version=expected_version)
 
     def write_all(
         self, commit: CommitWriter, puts: Mapping[str, Put], removed: Sequence[str] = ()
@@ -298,8 +302,9 @@ def find_changes(old: Fact, new: Fact) -> dict[str, Any]:
 def check_place(put: Put, present: Fact | None) -> None:
     if put.only_new and present is not None:
         raise KeyTaken(key=present.key, current=present.version)
-    if put.expected_version is not None:
-        check_expected(present, put.expected_version)
+    if put.only_present and present is None:
+        raise StaleVersion("Nothing stands under this key.", current=0, expected="*")
+    check_expected(present, put.expected_version)
 
 
 def check_expected(present: Fact | None, expected: int | None) -> None:

@@ -10,7 +10,7 @@ from django.db.models import Q
 from memory.db.budget import take_within
 from memory.db.querysets import VersionedQuerySet
 from memory.db.raw_select import fetch_each
-from memory.engines.facts.filters import is_below
+from memory.engines.facts.filters import filter_lasting, is_below
 from memory.engines.items.conditions import Condition, match_all
 from memory.engines.support.pagination import (
     NOT_OURS,
@@ -34,10 +34,6 @@ FURTHEST = "\U0010ffff"
 def filter_prefix(rows: VersionedQuerySet[Fact], prefix: str) -> VersionedQuerySet[Fact]:
     """Return the items of a namespace and of all below it; of all for ""."""
     return rows.filter(is_below(prefix) if prefix else Q(path__gt=""))
-
-
-def filter_lasting(rows: VersionedQuerySet[Fact], now: datetime) -> VersionedQuerySet[Fact]:
-    return rows.filter(~Q(expires_at__lte=now))
 
 
 class Scan:

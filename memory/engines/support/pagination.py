@@ -136,23 +136,26 @@ def paginate_versions(
     cursor: str = "",
     at: Any = None,
     ordering: str = "",
+    of: VersionedQuerySet | None = None,
 ) -> Page:
     """Return a page of versioned rows, newest first unless ``ordering`` says otherwise, as of the seq of the
     first page.
 
-    ``at`` is the point that the caller requested. Raises Invalid, also for a cursor of another list.
+    ``at`` is the point that the caller requested, ``of`` as in ``paginate``. Raises Invalid, also for a
+    cursor of another list.
     """
     check_limit(limit)
     down = BY_AGE.read_key(ordering)["key"].startswith("-")
     way = "" if down else "upwards"
-    position = read_cursor(cursor, list_fingerprint(rows, way) if cursor else "")
+    listed = rows if of is None else of
+    position = read_cursor(cursor, list_fingerprint(listed, way) if cursor else "")
     back = position.get("back", False)
     uid = parse_cursor_id(position["key"]) if "key" in position else None
     batch = take_within(rows.stream(limit + 1, "uid", down=down != back, beyond=uid), limit + 1, PAGE_BYTES)
     pin = {"seq": seq, "at": position.get("at", format_point(at))}
 
     def build_cursor(row: Any) -> dict[str, Any]:
-        return {"key": row.uid.hex, "list": list_fingerprint(rows, way), **pin}
+        return {"key": row.uid.hex, "list": list_fingerprint(listed, way), **pin}
 
     return build_page(batch, limit, back, "key" in position, build_cursor)
 

@@ -84,6 +84,12 @@ def test_an_item_is_a_fact(api: Api) -> None:
     assert fact["value"] == {"theme": "dark"}
     api.fact("Something else.")
     assert [one["id"] for one in api.get("/facts?namespace=users").json()["results"]] == [made["id"]]
+    other = put(api, "users/eve/theme", 1, ttl=60)
+    first = api.get("/facts?namespace=users&limit=1").json()
+    second = api.get(f"/facts?namespace=users&limit=1&cursor={first['next']}").json()
+    shown = {one["id"] for one in (*first["results"], *second["results"])}
+    assert (shown, second["next"]) == ({made["id"], other["id"]}, None)
+    api.delete("/items/users/eve/theme")
     found = api.get("/facts/search?q=dark+theme").json()["results"]
     assert [one["fact"]["id"] for one in found] == [made["id"]]
     put(api, "users/ada/theme", {"theme": "light"}, text="Ada prefers the light theme.")
@@ -105,6 +111,10 @@ def test_a_put_asks_for_a_version(api: Api) -> None:
     with nothing_left():
         refused(api("PUT", THEME, {"value": 3}, If_Match=tag), 412, "stale_version")
         refused(api.delete(THEME, If_Match=tag), 412, "stale_version")
+        absent = "/items/users/eve/theme"
+        refused(api("PUT", absent, {"value": 3}, If_Match="*"), 412, "stale_version")
+        refused(api("PUT", absent, {"value": 3, "only_present": True}), 412, "stale_version")
+    assert api("PUT", THEME, {"value": 3}, If_Match="*").json()["version"] == 3
     assert api("PUT", "/items/users/eve/theme", {"value": 1}, If_None_Match="*").status_code == 201
     shown = api.get(THEME)
     assert api.get(THEME, If_None_Match=shown["ETag"]).status_code == 304
@@ -128,6 +138,9 @@ def test_what_has_expired_is_gone_from_lists_too(api: Api) -> None:
     assert (keys(api), api.get("/items/namespaces").json()["namespaces"]) == ([], [])
     refused(api.get("/items/a/k"), 404, "not_found")
     refused(api.delete("/items/a/k"), 404, "not_found")
+    assert api.get("/facts?namespace=a").json()["results"] == []
+    assert len(api.get("/facts").json()["results"]) == 2
+    refused(api("PUT", "/items/a/k", {"value": 1}, If_Match="*"), 412, "stale_version")
     again = api("PUT", "/items/a/k", {"value": 1}, If_None_Match="*")
     assert (again.status_code, again.json()["expires_at"]) == (201, None)
 
@@ -388,6 +401,9 @@ def test_a_batch_writes_all_or_nothing(api: Api) -> None:
             assert answer.json()["code"] == code, answer.content
     refused(api.post("/items/batch", {"calls": []}), 400, "invalid", "calls")
     refused(api.post("/items/batch", {"calls": [good] * 1001}), 400, "invalid", "calls")
+    searches = [{"op": "search"}, {"op": "namespaces"}] * 25
+    assert len(batch(api, *searches, {"op": "get", **at("a/k")})) == 51
+    refused(api.post("/items/batch", {"calls": [*searches, searches[0]]}), 413, "too_large", "calls[50].op")
 
 
 def test_a_thousand_puts_are_one_request(api: Api) -> None:
