@@ -126,6 +126,7 @@ CONVERSATIONS.add(
     about="A message to append; content or tool_calls is needed.",
     fields=MESSAGE.select_fields(Use.CREATE),
     origin=STATED,
+    waits=True,
 )
 CONVERSATIONS.add(
     "batch",
@@ -136,6 +137,7 @@ CONVERSATIONS.add(
     body="MessagesInput",
     about="Up to 1,000 messages: one commit, all or none.",
     origin=STATED,
+    waits=True,
 )
 
 # ---- what is made of a conversation ----------------------------------------------------------------

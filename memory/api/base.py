@@ -15,6 +15,9 @@ from rest_framework.viewsets import ViewSet
 from memory.actors import Actor
 from memory.db.fields import dumps
 from memory.db.raw_select import CUT_MARK
+from memory.engines.embedding.awaited import awaited_texts, index_texts
+from memory.engines.embedding.engine import get_embedding_states
+from memory.engines.fields.common import INDEXED
 from memory.engines.support.idempotency import Answer, IdempotencyEngine, Keep, Store, keep_nothing
 from memory.engines.support.validation import secrets_found
 from memory.exceptions import Invalid, StaleVersion
@@ -56,6 +59,7 @@ class ResourceViewSet(ViewSet):
         try:
             return super().dispatch(request, *args, **kwargs)
         finally:
+            awaited_texts.take()
             secrets_found.take()  # also after an error: the thread's next call may be for another project
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
@@ -63,6 +67,7 @@ class ResourceViewSet(ViewSet):
         response = super().finalize_response(request, response, *args, **kwargs)
         if self.names_redacted and request.method in WRITES and response.status_code < 400:
             response.data = name_redacted(response.data)
+            response.data = tell_indexed(get_request_actor(request), response.data)
         if count := secrets_found.take():
             response.headers[REDACTED] = str(count)
         return response
@@ -116,6 +121,18 @@ def name_redacted(data: Any) -> Any:
     """Return an answer with the names of the fields that held secrets, where there are any."""
     fields = secrets_found.list_fields()
     return {**data, REDACTED_FIELDS: fields} if fields and isinstance(data, dict) else data
+
+
+def tell_indexed(actor: Actor, data: Any) -> Any:
+    """Wait for the index if the request wants that; return the answer with whether searches find all."""
+    hashes = awaited_texts.take()
+    if hashes is None or not isinstance(data, dict):
+        return data
+    found: dict[str, Any] = {INDEXED: index_texts(actor.project_id, hashes)}
+    if "embedding_state" in data:
+        states = get_embedding_states(actor.project_id, [data["content_hash"]])
+        found["embedding_state"] = states[data["content_hash"]][0]
+    return {**data, **found}
 
 
 def kept_text(data: Any) -> str:

@@ -15,8 +15,10 @@ from rest_framework.response import Response
 from memory.answers.declared_serializers import POINT, request_field
 from memory.answers.rendering import page_shape
 from memory.api import base, schema
+from memory.engines.embedding.awaited import awaited_texts
 from memory.engines.fields import types as t
 from memory.engines.fields.base import Field
+from memory.engines.fields.common import WAIT
 from memory.engines.support.pagination import Page
 from memory.engines.versions.lookup import MAIN
 from memory.filters import build_filter_set
@@ -77,6 +79,8 @@ def make_action(operation: Operation) -> Handler:
     def handle(self: base.ResourceViewSet, request: Request, **places: Any) -> Response:
         arguments = read_arguments(operation, request, places)
         form = arguments.pop(FORMAT, "") or find_accepted_form(operation.answer, request)
+        if operation.waits and arguments.pop(WAIT.name, ""):
+            awaited_texts.start()
         render = operation.bind_render(arguments)
         if operation.keeps:
             arguments["keep"] = self.keep_answer(render, partial(find_code, operation))

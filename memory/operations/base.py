@@ -14,6 +14,7 @@ from inspect import signature
 from typing import Any, Literal, get_type_hints
 
 from memory.engines.fields.base import Field, Use
+from memory.engines.fields.common import WAIT
 from memory.engines.fields.filters import FilterField
 from memory.engines.fields.types import Choice
 from memory.engines.support.ordering import Ordering
@@ -92,7 +93,8 @@ class Operation:
     ``origin`` what a caller may say of itself, ``without`` arguments that only Python gives, ``in_query``
     those that stand in the address though there is a body. ``body`` names that in OpenAPI, ``about``
     describes it. One that ``reads`` may be repeated though it is a POST; one that ``is_long`` runs outside of
-    a transaction. ``operation_id`` is its name in OpenAPI, where the path makes a misleading one.
+    a transaction; of one that ``waits`` the caller may wait for the index. ``operation_id`` is its name in
+    OpenAPI, where the path makes a misleading one.
     """
 
     name: str
@@ -116,6 +118,7 @@ class Operation:
     prefix: str = ""
     reads: bool = False
     is_long: bool = False
+    waits: bool = False
     operation_id: str = ""
 
     @cached_property
@@ -156,7 +159,8 @@ class Operation:
     @cached_property
     def inputs(self) -> tuple[Parameter, ...]:
         """Return its parameters, and what a caller may say of itself."""
-        return (*self.parameters, *(Parameter(one, one.name) for one in self.origin))
+        waits = (WAIT,) if self.waits else ()
+        return (*self.parameters, *(Parameter(one, one.name) for one in (*self.origin, *waits)))
 
     def select_unpaged(self, parameters: Iterable[Parameter]) -> list[Parameter]:
         """Return the parameters without those that every list has, as every list has them."""
@@ -268,6 +272,8 @@ class Resource:
         if isinstance(of_row, str) and row:
             row = replace(row, argument=of_row)
         row = row if of_row else None
+        if traits.get("waits"):
+            traits["in_query"] = (*traits.get("in_query", ()), WAIT.name)
         self.operations[name] = Operation(
             name, method, summary, answer, verb, path, row, self.model, prefix=self.prefix, **traits
         )

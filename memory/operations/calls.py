@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from memory.actors import Actor
+from memory.engines.fields.common import WAIT
 from memory.engines.support import validation as c
 from memory.operations.base import Operation
 from memory.operations.inputs import Values, parse_integer
@@ -42,5 +43,6 @@ def call_operation(
     origin = {one.name: arguments.pop(one.name) for one in operation.origin if one.name in arguments}
     if any(origin.values()):
         actor = actor.with_origin(**origin)
+    arguments.pop(WAIT.name, None)  # for who reads the answer
     own = {name: read_place(name, kind, places[name]) for name, kind in operation.places.items()}
     return operation.method(**own, **arguments, actor=actor)

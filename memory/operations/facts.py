@@ -42,6 +42,7 @@ FACTS.add(
     fields=(*f.CONTENT, *f.CREATED),
     origin=STATED,
     example=TEXT,
+    waits=True,
 )
 FACTS.add("list", engine.list_facts, "List facts, newest first", ROW, filters=f.FACT_FILTERS, order=BY_AGE)
 FACTS.add(
@@ -55,6 +56,7 @@ FACTS.add(
     origin=STATED,
     without=("kind",),
     example={"facts": [TEXT]},
+    waits=True,
 )
 FACTS.add(
     "actions",
@@ -78,6 +80,7 @@ FACTS.add(
     fields=tuple(field.as_optional() for field in (*f.CONTENT, *f.UPDATED)),
     origin=STATED,
     example={"confidence": 0.9},
+    waits=True,
 )
 FACTS.add("destroy", engine.delete_fact, "Delete a fact on this branch", GONE, origin=STATED)
 FACTS.add(
@@ -91,6 +94,7 @@ FACTS.add(
     fields=tuple(field for field in (*f.CONTENT, *f.CREATED) if field.name not in ("fact_text", "parent_id")),
     origin=STATED,
     example={"new_fact_text": "Access tokens expire after 30 minutes."},
+    waits=True,
 )
 FACTS.add("archive", engine.archive_fact, "Retire a fact", ROW, **MOVE)
 FACTS.add("restore", engine.restore_fact, "Bring an archived fact back", ROW, **MOVE)

@@ -31,6 +31,7 @@ ITEMS.add(
     fields=tuple(one.with_traits(use=Use.CREATE) for one in (*f.FACT_FIELDS, f.EXPIRES)),
     origin=STATED,
     example={"value": {"theme": "dark"}, "text": "Ada prefers the dark theme."},
+    waits=True,
 )
 ITEMS.add(
     "delete_item",
@@ -59,4 +60,5 @@ ITEMS.add(
     about="Calls: what is read is what stood before the writes, which are one commit.",
     origin=STATED,
     example={"calls": [{"op": "put", "namespace": "users/ada", "key": "theme", "value": "dark"}]},
+    waits=True,
 )

@@ -21,6 +21,7 @@ from memory.db.backend import get_index
 from memory.db.bulk_sql import insert_all
 from memory.db.raw_select import Statement, plan_equal, select_equal
 from memory.db.transactions import write_transaction
+from memory.engines.embedding.awaited import awaited_texts
 from memory.engines.embedding.models import (
     OFF,
     active_provider,
@@ -67,6 +68,7 @@ def enqueue_texts(project_id: UUID, texts_by_hash: Mapping[str, str], now: datet
     While the model is changed, searches need their vectors of the one before too. A text that failed is
     retried. Never calls the provider, and never fails because of it.
     """
+    awaited_texts.note(texts_by_hash)
     model = model_in_force()
     if model is None or not texts_by_hash:
         return 0

@@ -4,6 +4,7 @@ import logging
 import os
 import random
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -106,6 +107,21 @@ class EmbeddingRun:
         if ready and not self.trouble:
             self._resume_waiting()
         return ready
+
+    def embed_slots(self, slots: Sequence[str], turns: ProjectLocks, until: float) -> None:
+        """Embed those of these texts that are due, in batches of which none begins at ``until`` or later."""
+        ready, lock = 0, turns.get_lock(self.project_id)
+        for batch in batched(slots, conf().embedding_batch):
+            left = until - time.monotonic()
+            if self.trouble or left <= 0 or not lock.acquire(timeout=left):
+                break
+            try:
+                rows = list(due_vectors(self.project_id, self.model).filter(slot__in=batch))
+                ready += self._embed_readable(rows) if rows else 0
+            finally:
+                lock.release()
+        if ready:
+            get_index().refresh_vectors(self.project_id, self.model)
 
     def _embed_readable(self, rows: Sequence[Vector]) -> int:
         """Embed the texts that the model can read; the others have no vector, and wait for none."""

@@ -11,6 +11,7 @@ from memory.actors import Actor
 from memory.db.bulk_sql import build_row, insert_all
 from memory.db.expressions import ColumnIn
 from memory.db.raw_select import by_key
+from memory.engines.embedding.awaited import awaited_texts
 from memory.engines.embedding.engine import enqueue_texts
 from memory.engines.embedding.models import embedder_is_on
 from memory.engines.facts import rules
@@ -108,6 +109,7 @@ class FactBatch:
         known = self.find_existing(commit) if self.deduplicate else KnownTexts(commit.at)
         results = [self._take_row(commit, row, known) for row in self.rows]
         fresh = [result.fact for result in results if result.created]
+        awaited_texts.note(result.fact.content_hash for result in results)  # one of before may wait too
         if self.status == Fact.Status.ACTIVE:
             replace_parents(commit, fresh)
         commit.add_rows(fresh)

@@ -3,7 +3,17 @@
 from django.utils.translation import gettext_lazy as _
 
 from memory.engines.fields.base import LINE, NO_USE, READ, Field, Option, Use
-from memory.engines.fields.types import Flag, Identifier, JSONValue, Moment, Point, Reference, Versions, Whole
+from memory.engines.fields.types import (
+    Choice,
+    Flag,
+    Identifier,
+    JSONValue,
+    Moment,
+    Point,
+    Reference,
+    Versions,
+    Whole,
+)
 
 WHO = READ | Use.STATE | LINE
 NAMESPACE_LENGTH, KEY_LENGTH = 512, 255
@@ -97,6 +107,14 @@ DEDUPLICATE = Field(
     Flag(),
     "True by default: the same text is returned, not doubled.",
     tool_help="false stores the same text again; default true.",
+)
+INDEXED = "indexed"
+WAIT = Field(
+    "wait",
+    Choice([(INDEXED, INDEXED)]),
+    "indexed: the answer comes when searches find what was written, by words and by meaning, or after"
+    " about ten seconds; `indexed` in it says which.",
+    option=Option("indexed: until searches find what was written"),
 )
 DRY_RUN = Field("dry_run", Flag(), "Answer the same, and write nothing.", option=Option("write nothing"))
 # A label alone may be that of several: a user, a key and the command line can have the same.

@@ -14,6 +14,7 @@ from django.utils import timezone
 from memory.actors import Actor
 from memory.db.fields import dumps
 from memory.db.transactions import retry_methods
+from memory.engines.embedding.awaited import awaited_texts
 from memory.engines.facts import rules
 from memory.engines.facts.batch import FactBatch, WriteResult
 from memory.engines.facts.filters import filter_lasting
@@ -243,6 +244,7 @@ class ItemWriter:
                 fresh.append(put.row)
             elif changed := find_changes(old, put.row):
                 changes.append((old, rules.rewrite_fields(old, changed), False))
+            awaited_texts.note([put.row.content_hash] if put.row.embed is None else [])
             done[path] = WriteResult(put.row if old is None else old, old is None or is_over(old, commit.at))
         gone = {path: row for path in removed if (row := places.get(path, commit.at))}
         changes += [(row, {}, True) for row in gone.values()]

@@ -55,12 +55,12 @@ def inputs(action: str) -> set[str]:
 
 
 def test_requests_have_the_fields_that_the_engines_take() -> None:
-    content, how = rules.CHECKS.keys(), {"propose", "deduplicate"}
+    content, how = rules.CHECKS.keys(), {"propose", "deduplicate", "wait"}
     expecting = WHERE | STATED | {"expected_version"}
     assert inputs("create") == content | STATED | WHERE | how
     assert inputs("bulk") == {"facts"} | STATED | WHERE | how
-    assert inputs("partial_update") == rules.UPDATE_CHECKS.keys() | expecting
-    new = {"new_fact_text", "deduplicate"}
+    assert inputs("partial_update") == rules.UPDATE_CHECKS.keys() | expecting | {"wait"}
+    new = {"new_fact_text", "deduplicate", "wait"}
     assert inputs("supersede") == content - {"fact_text", "parent_id"} | new | expecting
     assert inputs("archive") == inputs("restore") == expecting
     assert inputs("actions") == options(ActionEngine.apply_action) | {"branch"} | STATED
