@@ -49,6 +49,17 @@ class BulkShape(s.Serializer):
     commit = CommitShape(allow_null=True, help_text="null when nothing was new.")
 
 
+class UpdatedIdShape(s.Serializer):
+    id = s.UUIDField(source="uid")
+    version = s.IntegerField(help_text="The one that it had, where nothing was changed.")
+    status = s.ChoiceField(choices=Fact.Status.choices)
+
+
+class BulkUpdateShape(s.Serializer):
+    results = UpdatedIdShape(many=True)
+    commit = CommitShape(allow_null=True, help_text="null when nothing was changed.")
+
+
 @declare_fields(FACT.select_fields(Use.VERSION))
 class VersionShape(AnswerShape):
     """One version of a fact, with the commit that made it."""
@@ -120,6 +131,7 @@ found_fact = build_renderer(FoundFactShape, "branch")
 _version = build_renderer(VersionShape, "branch", "commit")
 link = build_renderer(LinkShape, "branch")
 bulk_shape = build_renderer(BulkShape)
+bulk_update_shape = build_renderer(BulkUpdateShape)
 _hit = build_renderer(HitShape, "fact")
 _found = build_renderer(FoundShape, "results")
 _explanation = build_renderer(ExplanationShape, "fact")

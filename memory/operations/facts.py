@@ -10,6 +10,7 @@ from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.facts.short_ids import find_fact_id
+from memory.engines.facts.updates import UpdateEngine
 from memory.engines.fields import facts as f
 from memory.engines.fields.base import Use
 from memory.engines.fields.common import STATED
@@ -59,6 +60,20 @@ FACTS.add(
     waits=True,
 )
 FACTS.add(
+    "bulk_update",
+    UpdateEngine().update_facts,
+    "Correct up to 1,000 facts, all or none",
+    Answer(shapes.BulkUpdateShape, shapes.bulk_update_shape),
+    verb="patch",
+    path="bulk",
+    of_row=False,
+    body="FactUpdatesInput",
+    about="Up to 1,000 facts and their changes: one commit, all or none.",
+    origin=STATED,
+    example={"facts": [{"id": "0198a1b2-0000-7000-8000-000000000001", "confidence": 0.9}]},
+    waits=True,
+)
+FACTS.add(
     "actions",
     ActionEngine().apply_action,
     "Do something to up to 1,000 facts",
@@ -77,7 +92,7 @@ FACTS.add(
     ROW,
     body="FactUpdateInput",
     about="The fields to change; the rest stays.",
-    fields=tuple(field.as_optional() for field in (*f.CONTENT, *f.UPDATED)),
+    fields=f.UPDATED_FIELDS,
     origin=STATED,
     example={"confidence": 0.9},
     waits=True,

@@ -17,8 +17,8 @@ from memory.engines.embedding.models import embedder_is_on
 from memory.engines.facts import rules
 from memory.engines.facts.assessment import has_verdict, list_sources
 from memory.engines.facts.known_texts import KnownTexts
-from memory.engines.fields.common import STATED_CHECKS
-from memory.engines.support.validation import secrets_found, validate
+from memory.engines.fields.common import DEDUPLICATE, STATED_CHECKS
+from memory.engines.support.validation import check_boolean, secrets_found, validate
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.repositories import find_named_repository, find_repositories, name_repositories
 from memory.engines.versions.session_activity import begin_sessions
@@ -55,12 +55,13 @@ class FactBatch:
     ) -> None:
         self.actor, self.status, self.deduplicate, self.parent = actor, status, deduplicate, parent
         self._stated: tuple[Mapping[str, str], Actor] = ({}, actor.with_origin())
+        self._doubled: set[UUID] = set()  # rows that are stored though their text is there
         items = enumerate(secrets_found.walk("facts", facts))
         self.rows = [self._build_row(index, payload, len(facts)) for index, payload in items]
 
     def _build_row(self, index: int, payload: Mapping[str, Any], count: int) -> Fact:
         try:
-            return self.build_fact(payload)
+            return self._build_item(payload)
         except (Invalid, TooLarge) as error:
             if count > 1:  # name the item, as a path into the list
                 error.data["field"] = f"facts[{index}].{error.data.get('field', '')}".rstrip(".")
@@ -68,14 +69,23 @@ class FactBatch:
                 error.args = (error.text,)
             raise
 
+    def _build_item(self, payload: Any) -> Fact:
+        """Build a row of one of many facts, which may say for itself whether it is compared with others."""
+        if not isinstance(payload, Mapping):
+            raise Invalid("A fact must be an object.", field="")
+        stated = {name: value for name, value in payload.items() if name != DEDUPLICATE.name}
+        compared = check_boolean(DEDUPLICATE.name, payload.get(DEDUPLICATE.name, self.deduplicate))
+        row = self.build_fact(stated)
+        if not compared:
+            self._doubled.add(row.uid)
+        return row
+
     def build_fact(
         self, payload: Mapping[str, Any], *, reserved: bool = False, checked: Mapping[str, Any] = NOTHING
     ) -> Fact:
         """Build a row without storing it; ``reserved`` as in the rules, ``checked`` are columns that the
         caller has checked. Raises Invalid and its subclasses.
         """
-        if not isinstance(payload, Mapping):
-            raise Invalid("A fact must be an object.", field="")
         stated = validate({k: v for k, v in payload.items() if k in STATED_CHECKS}, STATED_CHECKS)
         actor = self._find_actor(stated)
         rest = {name: value for name, value in payload.items() if name not in STATED_CHECKS}
@@ -106,7 +116,8 @@ class FactBatch:
         self._check_parents(commit)
         self.open_sessions(commit)
         self._stamp_cycles(commit)
-        known = self.find_existing(commit) if self.deduplicate else KnownTexts(commit.at)
+        compared = len(self._doubled) < len(self.rows)
+        known = self.find_existing(commit) if compared else KnownTexts(commit.at)
         results = [self._take_row(commit, row, known) for row in self.rows]
         fresh = [result.fact for result in results if result.created]
         awaited_texts.note(result.fact.content_hash for result in results)  # one of before may wait too
@@ -131,10 +142,9 @@ class FactBatch:
 
     def _take_row(self, commit: CommitWriter, row: Fact, known: KnownTexts) -> WriteResult:
         """Return the fact that says the same already, else the row as a new one."""
-        found = known.find(row)
+        found = None if row.uid in self._doubled else known.find(row)
         if found is None:
-            if self.deduplicate:
-                known.add(row)
+            known.add(row)
             return WriteResult(row, created=True)
         if found.status == Fact.Status.CREATED and self.status == Fact.Status.ACTIVE:
             found = self.activate_proposal(commit, found)

@@ -11,10 +11,11 @@ from memory.actors import Actor
 from memory.db.transactions import retry_methods
 from memory.engines.facts import rules
 from memory.engines.facts.assessment import annotate_facts, attach_new, mask_archived
-from memory.engines.facts.batch import FactBatch, WriteResult, inherit_content, replace_parents
+from memory.engines.facts.batch import FactBatch, WriteResult, inherit_content
 from memory.engines.facts.field_diff import check_version
 from memory.engines.facts.filters import FactFilter, filter_lasting
 from memory.engines.facts.links import link_superseded
+from memory.engines.facts.updates import answers_proposal, write_update
 from memory.engines.facts.verdicts import record_verdict, require_judgeable
 from memory.engines.fields.base import Field
 from memory.engines.fields.common import DEDUPLICATE, PROPOSE, STATED_CHECKS
@@ -117,7 +118,7 @@ class FactEngine:
             fact = self._get_current(commit, fact_id, expected_version)
             if not answers_proposal(actor, fact, requested):
                 commit.require_write(Write.CHANGE)
-            fact = self._apply_update(commit, fact, requested)
+            fact = write_update(commit, fact, requested)
         return self._annotate_fact(fact, commit)
 
     def supersede_fact(
@@ -300,38 +301,6 @@ class FactEngine:
         check_version(commit, fact, expected)
         return fact
 
-    def _apply_update(self, commit: CommitWriter, fact: Fact, requested: dict[str, Any]) -> Fact:
-        if (status := requested.pop("status", fact.status)) != fact.status:
-            if Status.ARCHIVED in (status, fact.status):
-                commit.actor.require_scope("curate", commit.branch.name)
-            if status == Status.SUPERSEDED:
-                raise IllegalTransition("A fact is superseded by writing the one that replaces it.")
-            if (fact.status, status) == (Status.CREATED, Status.ACTIVE):
-                replace_parents(commit, [fact])
-            requested |= rules.change_status(fact, status)
-        text = requested.get("fact_text", fact.fact_text)
-        if "essence" not in requested and fact.essence == rules.compute_essence(fact.fact_text):
-            requested["essence"] = rules.compute_essence(text)
-        requested = {
-            name: value for name, value in requested.items() if not rules.is_same(getattr(fact, name), value)
-        }
-        if not requested:
-            return fact
-        requested.setdefault("updated_cycle", max(fact.updated_cycle, commit.branch.cycle))
-        rules.check_done(requested.get("status", fact.status), requested.get("kind", fact.kind))
-        rules.check_interval(
-            requested.get("valid_from", fact.valid_from), requested.get("valid_until", fact.valid_until)
-        )
-        rules.check_cycles(fact.created_cycle, requested.get("updated_cycle", fact.updated_cycle))
-        return self._write_content(commit, fact, requested)
-
-    def _write_content(self, commit: CommitWriter, fact: Fact, requested: dict[str, Any]) -> Fact:
-        commit.targets.append(str(fact.uid))
-        new = commit.change_row(fact, **rules.rewrite_fields(fact, requested))
-        if new.content_hash != fact.content_hash:
-            FactBatch.enqueue_embedding(commit, [new])
-        return new
-
     def _change_status(
         self,
         fact_id: UUID,
@@ -354,11 +323,6 @@ class FactEngine:
 
     def _annotate_fact(self, fact: Fact, commit: CommitWriter) -> Fact:
         return annotate_facts([fact], commit.lineage, commit.actor.project_id)[0]
-
-
-def answers_proposal(actor: Actor, fact: Fact, requested: Mapping[str, Any]) -> bool:
-    """Return whether an update is a curator's answer to a proposal, and nothing else."""
-    return fact.status == Status.CREATED and set(requested) == {"status"} and actor.has_scope("curate")
 
 
 def with_origin(actor: Actor, fields: Mapping[str, Any]) -> tuple[Actor, dict[str, Any]]:

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.engines.fields.base import EVERYWHERE, LINE, NO_USE, READ, TOOLS, WRITE, Field, Noun, Option, Use
 from memory.engines.fields.common import (
+    DEDUPLICATE,
     ITEM_FIELDS,
     STATED,
     answered_branch,
@@ -299,7 +300,8 @@ FACT = Noun(
 CONTENT = FACT.select_fields(WRITE)
 CREATED = FACT.select_fields(Use.CREATE, Use.UPDATE)
 UPDATED = FACT.select_fields(Use.UPDATE, Use.CREATE)
-ITEM = (*CONTENT, *CREATED, *STATED)  # one of several
+ITEM = (*CONTENT, *CREATED, *STATED, DEDUPLICATE)  # one of several
+UPDATED_FIELDS = tuple(field.as_optional() for field in (*CONTENT, *UPDATED))
 NEW_FACT_TEXT = FACT["fact_text"].with_traits(name="new_fact_text")
 FACT_ID = Field("fact_id", Identifier(), tool_help="The fact.")
 

@@ -106,6 +106,67 @@ def test_bulk_answers_in_the_order_given_with_one_commit(api: Api) -> None:
     assert (again.status_code, again.json()["commit"]) == (200, None)
 
 
+def test_one_of_many_may_be_stored_though_its_text_is_there(api: Api) -> None:
+    known = api.fact("one")["id"]
+    facts = [{"fact_text": "one"}, {"fact_text": "one", "deduplicate": False}, {"fact_text": "two"}]
+    rows = api.post("/facts/bulk", {"facts": facts}).json()["results"]
+    assert [row["created"] for row in rows] == [False, True, True]
+    assert (rows[0]["id"], rows[1]["id"] == known) == (known, False)
+    rest = {"facts": [{"fact_text": "one"}, {"fact_text": "two", "deduplicate": True}], "deduplicate": False}
+    rows = api.post("/facts/bulk", rest).json()["results"]
+    assert [row["created"] for row in rows] == [True, False]
+    with nothing_left():
+        wrong = {"facts": [{"fact_text": "three"}, {"fact_text": "four", "deduplicate": 1}]}
+        refused(api.post("/facts/bulk", wrong), 400, "invalid", "facts[1].deduplicate")
+
+
+def test_many_facts_are_changed_in_one_commit(api: Api) -> None:
+    one, two = api.fact("one", tags=["a"]), api.fact("two", kind="TASK")
+    old = api.fact("old")
+    three = api.fact("three", parent_id=old["id"], propose=True)
+    head = api.get("/branches/main").json()["head"]
+    changes = [
+        {"id": one["id"], "fact_text": "One.", "expected_version": 1},
+        {"id": two["id"], "status": "done", "priority": "P1"},
+        {"id": three["id"], "status": "active"},
+        {"id": old["id"], "category": "past"},
+    ]
+    answer = api.patch("/facts/bulk", {"facts": changes, "session_id": "s1"}).json()
+    assert [(row["id"], row["version"], row["status"]) for row in answer["results"]] == [
+        (one["id"], 2, "active"),
+        (two["id"], 2, "done"),
+        (three["id"], 2, "active"),
+        (old["id"], 2, "superseded"),
+    ]
+    assert (answer["commit"]["kind"], answer["commit"]["session_id"]) == ("fact.update", "s1")
+    shown = {row["id"]: row for row in api.get("/facts").json()["results"]}
+    assert (shown[one["id"]]["fact_text"], shown[one["id"]]["tags"]) == ("One.", ["a"])
+    assert (shown[one["id"]]["essence"], shown[two["id"]]["priority"]) == ("One.", "P1")
+    assert (shown[old["id"]]["category"], api.get("/branches/main").json()["head"]) == ("past", head + 1)
+    again = api.patch("/facts/bulk", {"facts": changes[3:]}).json()
+    assert (again["commit"], again["results"][0]["version"]) == (None, 2)
+
+
+def test_many_changes_are_all_or_none(api: Api) -> None:
+    one, two = (api.fact(text)["id"] for text in ("one", "two"))
+    good = {"id": one, "priority": "P1"}
+    with nothing_left():
+        for bad, status, code, field in (
+            ({"id": UNKNOWN, "priority": "P1"}, 404, "not_found", "id"),
+            ({"id": two, "priority": "P1", "expected_version": 2}, 412, "stale_version", ""),
+            ({"id": two, "status": "done"}, 409, "illegal_transition", ""),
+            ({"id": two, "confidence": 2}, 400, "invalid", "confidence"),
+            ({"id": two, "parent_id": one}, 400, "unknown_field", "parent_id"),
+            ({"id": one, "priority": "P2"}, 400, "invalid", "id"),
+            ({"priority": "P2"}, 400, "invalid", "id"),
+            ("two", 400, "invalid", ""),
+        ):
+            answer = api.patch("/facts/bulk", {"facts": [good, bad]})
+            refused(answer, status, code, f"facts[1].{field}".rstrip("."))
+        refused(api.patch("/facts/bulk", {"facts": []}), 400, "invalid", "facts")
+        refused(api.patch("/facts/bulk", {"facts": [good] * 1001}), 413, "too_large", "facts")
+
+
 def test_what_the_whole_bulk_states_holds_for_each_fact_that_states_nothing(api: Api) -> None:
     body = {"session_id": "s1", "facts": [{"fact_text": "a"}, {"fact_text": "b", "session_id": "s2"}]}
     api.post("/facts/bulk", body)
