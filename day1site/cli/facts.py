@@ -34,6 +34,7 @@ from day1site.cli.parameters import (
 from day1site.cli.rest import Answer, fact_path
 
 COLUMNS = ("id", "status", "category", "essence")
+PAGE = 100
 NONE_YET = 'No facts yet. Write one with: day1 write-fact "…"  To look around first: day1 demo'
 
 GROUP = Noun("facts", "day1 facts --status archived")
@@ -111,8 +112,20 @@ def search(run: Invocation, query: str, branch: Sequence[str], **options: Any) -
         raise UsageError("--at names a point of one branch, so it goes with one --branch.")
     client = run.open_client()
     scope: dict[str, Any] = {"branches": list(branches)} if several else {"branch": branches[0]}
-    answer = client.api.post("/facts/search", query=query, **scope, **options, **filters)
+    answer = read_pages(client, {"query": query, **scope, **options, **filters})
     run.show(answer, lambda _: print_hits(client, answer, several))
+
+
+def read_pages(client: Client, request: dict[str, Any]) -> Answer:
+    """Return the answer to a search, with all pages that its limit asks for."""
+    limit = request.get("limit") or 1
+    is_paged = limit > PAGE and request.get("max_tokens") is None
+    request |= {"limit": PAGE} if is_paged else {}
+    answer = client.api.post("/facts/search", **request)
+    while is_paged and answer["next"] and len(answer["results"]) < limit:
+        more = client.api.post("/facts/search", **request, cursor=answer["next"])
+        answer |= {"results": [*answer["results"], *more["results"]], "next": more["next"]}
+    return answer | {"results": answer["results"][:limit]} if is_paged else answer
 
 
 def print_hits(client: Client, answer: Answer, several: bool) -> None:

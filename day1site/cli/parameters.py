@@ -190,7 +190,7 @@ expected_version_option = option(
     "--expected-version", type=WHOLE, metavar="N", help="only if it is still at this version"
 )
 search_options = combine(
-    option("--limit", type=WHOLE, metavar="N", help="at most so many, 1 to 100; default 10"),
+    option("--limit", type=WHOLE, metavar="N", help="at most so many; default 10"),
     option("--type", "search_type", type=OneOf(("hybrid", "keyword", "vector")), help="default hybrid"),
     option("--recipe", metavar="NAME", help="how the parts of the score are mixed"),
     option(

@@ -90,6 +90,7 @@ class FoundShape(s.Serializer):
     known = s.BooleanField(help_text="Whether that reaches the project's least; else nothing is known.")
     note = s.CharField(help_text="Where nothing is known: that, and what is nearest; else empty.")
     branches = s.ListField(child=s.CharField(), help_text="The branches that were searched.")
+    next = s.CharField(allow_null=True, help_text="The cursor of the next page; null at the end.")
     # The answer's ``context`` hides the serializer's own, which the REST framework allows.
     context = s.CharField(allow_null=True, help_text="With max_tokens: lines for a prompt, or the note.")  # type: ignore[assignment]
     tokens = s.IntegerField(allow_null=True, help_text="What the context costs; with max_tokens.")

@@ -41,7 +41,7 @@ class ItemResultShape(s.Serializer):
     item = ItemShape(required=False, allow_null=True, help_text="Of a get; null where nothing stands there.")
     deleted = s.BooleanField(required=False, help_text="Of a delete: whether something stood there.")
     items = FoundItemShape(many=True, required=False, help_text="Of a search.")
-    more = s.BooleanField(required=False, help_text="Of a search without a query: whether there are more.")
+    more = s.BooleanField(required=False, help_text="Of a search: whether there are more.")
     namespaces = s.ListField(child=s.CharField(), required=False)
 
 

@@ -9,6 +9,7 @@ from memory.answers.declared_serializers import PointField, RequestShape, declar
 from memory.engines.fields import common
 from memory.engines.fields.facts import FACT_FILTERS
 from memory.engines.search.ranked import INCLUDE, TYPES
+from memory.engines.support.pagination import MAX_CURSOR_LENGTH
 
 WHOLE: dict[str, Any] = {"min_value": 0, "max_value": 2**53}
 
@@ -42,6 +43,11 @@ class Searching(s.Serializer):
     limit = s.IntegerField(min_value=1, max_value=100, required=False, help_text="10 by default.")
     max_tokens = s.IntegerField(
         min_value=1, max_value=2**53, required=False, help_text="The budget of ``context``."
+    )
+    cursor = s.CharField(
+        max_length=MAX_CURSOR_LENGTH,
+        required=False,
+        help_text="``next`` of another page of this search, whose limit and point hold; not with max_tokens.",
     )
     at = PointField(required=False)
     current_cycle = s.IntegerField(required=False, **WHOLE, help_text="Count ages in cycles up to this one.")

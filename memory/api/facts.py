@@ -16,9 +16,18 @@ from memory.api.schema import documented
 from memory.engines.facts.short_ids import find_fact_id
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.search.engine import SearchEngine
+from memory.engines.support.validation import text_check
 from memory.exceptions import Invalid
 from memory.operations.facts import FACTS
-from memory.operations.inputs import Input, count, parse_integer, parse_names, parse_point, word
+from memory.operations.inputs import (
+    MAX_CURSOR_LENGTH,
+    Input,
+    count,
+    parse_integer,
+    parse_names,
+    parse_point,
+    word,
+)
 from memory.operations.search_inputs import take_fact_filters, take_query
 
 DeclaredView: Any = build_view(FACTS)
@@ -56,14 +65,14 @@ class FactViewSet(DeclaredView):
         if "branches" in payload.query or "branches" in payload.body:
             return self._search_across(request, payload)
         branch, limit, query, options = self.parse_options(payload)
-        budget = payload.take_value("max_tokens", parse_integer)
+        page = take_page(payload)
         payload.refuse_unknown()
         found = SearchEngine().search(
             query=query,
             actor=get_searching_actor(request),
             branch_name=branch,
             limit=limit,
-            max_tokens=budget,
+            **page,
             **options,
         )
         return Response(shapes.found_shape(found))
@@ -76,14 +85,14 @@ class FactViewSet(DeclaredView):
                 raise Invalid("{field} cannot be given together with branches.", field=one)
         _, limit, query, options = self.parse_options(payload)
         options.pop("at")
-        budget = payload.take_value("max_tokens", parse_integer)
+        page = take_page(payload)
         payload.refuse_unknown()
         found = SearchEngine().search_cross_branch(
             query=query,
             branch_names=patterns,
             actor=get_searching_actor(request),
             limit=limit,
-            max_tokens=budget,
+            **page,
             **options,
         )
         return Response(shapes.found_shape(found))
@@ -105,6 +114,12 @@ class FactViewSet(DeclaredView):
             take_query(payload),
             options,
         )
+
+
+def take_page(payload: Input) -> dict[str, Any]:
+    """Take the budget of a prompt, or the cursor of a page behind the first. Raises Invalid."""
+    cursor = payload.take_value("cursor", text_check(MAX_CURSOR_LENGTH), "")
+    return {"max_tokens": payload.take_value("max_tokens", parse_integer), "cursor": cursor}
 
 
 def get_searching_actor(request: Request) -> Actor:

@@ -151,6 +151,8 @@ def integer_schema(field: Any) -> Schema:
         return {"type": "array", "items": integer_schema(field.child), "minItems": 1}
     if isinstance(field, s.ChoiceField):
         return {"type": "string", "enum": list(field.choices)}
+    if isinstance(field, s.CharField):
+        return {"type": "string", "maxLength": field.max_length}
     return {"type": "integer", "minimum": field.min_value, "maximum": field.max_value}
 
 
@@ -241,7 +243,7 @@ ROUTES: dict[str, dict[str, Callable]] = {
             "Why a query finds a fact, or why not",
             {200: shapes.ExplanationShape},
             None,
-            [*search_args("max_tokens"), *FILTERS],
+            [*search_args("max_tokens", "cursor"), *FILTERS],
         ),
         "search": route(
             "Search facts", {200: shapes.FoundShape}, None, [*search_args(), *FILTERS, BRANCHES, SESSION]

@@ -12,10 +12,10 @@ from memory.actors import Actor
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.support import validation as c
 from memory.engines.support.ordering import Ordering
+from memory.engines.support.pagination import MAX_CURSOR_LENGTH
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Invalid, UnknownField
 
-MAX_CURSOR_LENGTH = 1500
 MAX_NAMES = 200
 
 count = c.integer_check(0)

@@ -44,6 +44,15 @@ def newest() -> Fact:
 # ---- facts -----------------------------------------------------------------------------------------
 
 
+def test_a_search_shows_as_many_as_are_asked_for(day1: Day1, tmp_path: Path) -> None:
+    file = tmp_path / "facts.jsonl"
+    file.write_text("\n".join(json.dumps({"fact_text": f"A heron in pond {n}."}) for n in range(230)))
+    day1("import", str(file))
+    for limit, count in ((120, 120), (500, 230)):
+        lines = day1("search", "heron", "--limit", str(limit))[1].splitlines()[1:]
+        assert (len(lines), len(set(lines))) == (count, count)
+
+
 def test_an_empty_store_says_how_to_begin(day1: Day1) -> None:
     for words in (("facts",), ("search", "anything")):
         assert day1(*words) == (0, "", f"{NONE_YET}\n")

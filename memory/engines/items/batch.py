@@ -22,6 +22,7 @@ from memory.engines.items.conditions import parse_conditions
 from memory.engines.items.engine import ItemEngine, ItemWriter, Put, is_due
 from memory.engines.items.listing import Listed, filter_prefix
 from memory.engines.search.engine import SearchEngine
+from memory.engines.search.result_pages import MAX_HITS
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import PAGE_BYTES
 from memory.engines.versions.commits import open_commit
@@ -30,7 +31,6 @@ from memory.exceptions import Invalid, NotFound, TooLarge, UnknownField
 from memory.models import Fact
 
 CHECK_WHERE = c.optional_check(f.WHERE.type.build_check())
-MAX_HITS = 100  # of a search with a query
 MAX_SEARCHES = 50  # in one request, of items and of namespaces: each may look at 10,000 items
 NAMES = frozenset(one.name for one in f.CALL.fields)
 
@@ -211,8 +211,11 @@ class BatchRun:
         if scan.stopped:
             raise TooLarge(what="What a search looks at", limit=f"{listing.SCAN_ROWS} items", field="prefix")
         filters = replace(ItemFilter.from_values({"namespace": prefix}), uids=uids)
-        found = SearchEngine().search(query=query, filters=filters, limit=offset + limit, **self.where)
-        return CallResult("search", items=[(hit.fact, hit.score) for hit in found.hits[offset:]])
+        found = SearchEngine().search_range(
+            query=query, filters=filters, offset=offset, limit=limit + 1, **self.where
+        )
+        items: list[tuple[Fact, float | None]] = [(hit.fact, hit.score) for hit in found[:limit]]
+        return CallResult("search", items=items, more=len(found) > limit)
 
     def plan_namespaces(self, _: int, call: Mapping[str, Any]) -> Callable[[], CallResult]:
         options = {

@@ -27,6 +27,7 @@ from memory.engines.search.ranked import (
     parse_options,
     rank_candidates,
 )
+from memory.engines.search.result_pages import ResultPages
 from memory.engines.search.scoring import Scored
 from memory.engines.support.pagination import check_limit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
@@ -81,6 +82,7 @@ class SearchResult(Judged):
     branches: tuple[str, ...]
     context: str | None = None
     tokens: int | None = None
+    next: str | None = None
 
 
 class SearchEngine:
@@ -99,9 +101,11 @@ class SearchEngine:
         max_tokens: int | None = None,
         current_cycle: int | None = None,
         query_vector: np.ndarray | None = None,
+        cursor: str = "",
     ) -> SearchResult:
         """Search the facts of a branch. Any text of up to 8,000 characters is a valid query; without an
-        embedder, or when it fails, the keywords alone decide.
+        embedder, or when it fails, the keywords alone decide. ``cursor`` is ``next`` of another page, which
+        has its limit and its point; of one search there are up to 1,000 hits.
 
         What is found is kept as given to the actor's session, if it names one.
 
@@ -110,7 +114,8 @@ class SearchEngine:
         actor.require_scope("read", branch_name)
         require_session(actor)
         options = parse_options(actor, search_type, filters, include, recipe, at, current_cycle)
-        return self._build_result([branch_name], query, options, actor, limit, max_tokens, query_vector)
+        pages = self._open_pages([branch_name], query, options, actor, limit, query_vector)
+        return self._build_result(pages, cursor, max_tokens)
 
     def search_cross_branch(
         self,
@@ -126,13 +131,37 @@ class SearchEngine:
         max_tokens: int | None = None,
         current_cycle: int | None = None,
         query_vector: np.ndarray | None = None,
+        cursor: str = "",
     ) -> SearchResult:
         """Search several branches, by name or pattern (``task/*``); facts with the same text are one hit."""
         actor.require_scope("read")
         require_session(actor)
         names = self._match_branches(actor, branch_names)
         options = parse_options(actor, search_type, filters, include, recipe, None, current_cycle)
-        return self._build_result(names, query, options, actor, limit, max_tokens, query_vector)
+        pages = self._open_pages(names, query, options, actor, limit, query_vector)
+        return self._build_result(pages, cursor, max_tokens)
+
+    def search_range(
+        self,
+        *,
+        query: str,
+        actor: Actor,
+        offset: int,
+        limit: int,
+        branch_name: str = MAIN,
+        filters: FactFilter | None = None,
+    ) -> Sequence[Hit]:
+        """Return hits by their place in the order of a search. Raises as ``search``."""
+        actor.require_scope("read", branch_name)
+        require_session(actor)
+        options = parse_options(actor, "hybrid", filters, (), "", None, None)
+        pages = self._open_pages([branch_name], query, options, actor, 1, None)
+        with get_backend().snapshot():
+            found, chosen = pages.read_range(offset, limit)
+            rater = Rater.from_hits(found.hits, pages.question)
+            hits = found.build_hits(chosen, rater, actor.project_id)
+        log_recall(actor, [branch_name], pages.question.text, [hit.fact.uid for hit in hits])
+        return hits
 
     def explain(
         self,
@@ -169,36 +198,41 @@ class SearchEngine:
 
     # ---- search steps ----------------------------------------------------------------------------
 
-    def _build_result(
-        self,
+    @staticmethod
+    def _open_pages(
         names: Sequence[str],
         query: str,
         options: SearchOptions,
         actor: Actor,
         limit: int,
-        max_tokens: int | None,
         query_vector: np.ndarray | None,
-    ) -> SearchResult:
-        started = time.perf_counter()
-        check_limit(limit)
+    ) -> ResultPages:
         question = build_query(query, actor.project_id, query_vector, options.search_type)
+        return ResultPages(names, question, options, actor, check_limit(limit))
+
+    @staticmethod
+    def _build_result(pages: ResultPages, cursor: str, max_tokens: int | None) -> SearchResult:
+        if cursor and max_tokens is not None:
+            raise Invalid("A cursor and max_tokens cannot be given together.", field="cursor")
+        started, actor, question = time.perf_counter(), pages.actor, pages.question
         with get_backend().snapshot():
-            found = rank_candidates(names, question, options, actor)
-            rater = Rater.from_hits(found.hits, question)
-            hits = found.top_hits(limit, options, rater, actor.project_id)
+            page = pages.read_page(cursor)
+            rater = Rater.from_hits(page.best.hits, question)
+            hits = page.ranking.build_hits(page.hits, rater, actor.project_id)
         annotate_usage([hit.fact for hit in hits], actor.project_id)
-        evidence, known = judge_evidence(found.hits, rater, question, actor.project_id)
+        evidence, known = judge_evidence(page.best.hits, rater, question, actor.project_id)
         packed = hits if max_tokens is None else pack_hits(hits, max_tokens)
         took = (time.perf_counter() - started) * 1000
-        log_recall(actor, names, question.text, [hit.fact.uid for hit in packed])
+        log_recall(actor, pages.names, question.text, [hit.fact.uid for hit in packed])
         result = SearchResult(
             hits=packed,
-            signals_used=found.used,
-            recipe=options.recipe.name,
+            signals_used=page.best.used,
+            recipe=pages.options.recipe.name,
             took_ms=round(took, 3),
-            branches=tuple(names),
+            branches=tuple(pages.names),
             evidence=evidence,
             known=known,
+            next=page.next if max_tokens is None else None,
         )
         return result if max_tokens is None else add_context(result, max_tokens)
 

@@ -3,7 +3,7 @@
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -75,6 +75,7 @@ class SearchOptions:
     current_cycle: int | None = None
     at: Any = None
     now: datetime = field(default_factory=timezone.now)
+    seqs: Mapping[str, int] | None = None  # the point of each branch, for pages behind the first
     overlay: Overlay | None = None  # facts that are exchanged, to search what a merge would give
 
 
@@ -88,6 +89,7 @@ class CandidatePool:
     branches: dict[int, list[Branch]] = field(default_factory=dict)
     answers: dict[int, int] = field(default_factory=dict)  # row id of an answer -> that of its question
     sources: dict[int, Any] = field(default_factory=dict)  # the rows of each branch, by its key
+    seqs: dict[str, int] = field(default_factory=dict)  # by the branch's name, the point that is read
 
     def find_windows(self, rids: Sequence[int]) -> Windows:
         """Return what stands around rows in the first branch that shows them."""
@@ -118,10 +120,18 @@ class Ranking:
     hits: Sequence[Scored]
     used: Sequence[str]
     pool: CandidatePool
+    is_deep: bool = False
 
-    def top_hits(self, limit: int, options: SearchOptions, rater: Rater, project_id: UUID) -> list[Hit]:
-        """Return the page; its rows are read with what is annotated next."""
-        chosen = limit_reflections(self.hits, limit, options)
+    def extend(self, deep: "Ranking", by_text: bool) -> "Ranking":
+        """Return this ranking, with the hits of a larger pool that it does not have behind its own."""
+        known = {get_identity(hit, by_text) for hit in self.hits}
+        others = [hit for hit in deep.hits if get_identity(hit, by_text) not in known]
+        pool, more = self.pool, deep.pool
+        both = {name: getattr(more, name) | getattr(pool, name) for name in ("rows", "beliefs", "branches")}
+        return Ranking([*self.hits, *others], self.used, replace(pool, **both), is_deep=True)
+
+    def build_hits(self, chosen: Sequence[Scored], rater: Rater, project_id: UUID) -> list[Hit]:
+        """Return hits; their rows are read with what is annotated next."""
         rows = [scored.row for scored in chosen]
         rids, hashes = [row.rid for row in rows], {row.content_hash for row in rows}
         read_together([*plan_facts(rids), *plan_usage([row.uid for row in rows], hashes, project_id)])
@@ -147,6 +157,11 @@ def rank_candidates(
     return Ranking(collapse_hits(hits, pool.branches) if len(names) > 1 else hits, sorted(used), pool)
 
 
+def get_identity(hit: Scored, by_text: bool) -> Any:
+    """Return what makes a hit one: its row, or its text where several branches are searched."""
+    return hit.row.same if by_text else hit.row.rid
+
+
 def prefer_repository(hits: Mapping[int, Scored], actor: Actor) -> None:
     """Raise the scores of hits that were learned in the actor's repository, where it is known."""
     if not hits or not (own := find_repository(actor)):
@@ -169,7 +184,8 @@ def _collect_candidates(
     branch = find_branch(actor, name)
     if branch.archived_at and "archived" not in {*options.include, *options.filters.status}:
         return
-    lineage = branch.lineage(resolve_point(branch, options.at))
+    pool.seqs[name] = resolve_point(branch, options.seqs[name] if options.seqs else options.at)
+    lineage = branch.lineage(pool.seqs[name])
     rows, loose = visible_rows(
         Fact.objects.in_lineage(lineage), options, lineage, branch.archived_at is not None
     )

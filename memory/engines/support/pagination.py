@@ -24,6 +24,7 @@ from memory.exceptions import Invalid
 
 Item = TypeVar("Item")
 MAX_PAGE_SIZE = 100
+MAX_CURSOR_LENGTH = 1500
 END = "end"  # the cursor of a list's last page
 PAGE_BYTES = 4 * 1024 * 1024  # of the texts and JSON of a page; the row that exceeds it begins the next
 NOT_OURS = "This cursor is not one that Day1 gave."

@@ -343,6 +343,23 @@ def test_a_batch_searches(api: Api) -> None:
     assert (plain["more"], all_of["more"]) == (False, False)
 
 
+def test_a_search_in_a_batch_goes_past_a_hundred(api: Api) -> None:
+    batch(api, *({"op": "put", **at(f"n/k{n}"), "value": f"A heron in pond {n}."} for n in range(150)))
+    api.fact("A heron without a key.")
+    call = {"op": "search", "query": "heron", "prefix": "n"}
+    (every, first, rest) = batch(
+        api,
+        {**call, "limit": 400},
+        {**call, "limit": 90},
+        {**call, "limit": 90, "offset": 90},
+    )
+    keys_of = [[row["key"] for row in found["items"]] for found in (every, first, rest)]
+    assert (len(set(keys_of[0])), keys_of[1] + keys_of[2]) == (150, keys_of[0])
+    assert [found["more"] for found in (every, first, rest)] == [False, True, False]
+    beyond = {"calls": [{**call, "limit": 1000, "offset": 1}]}
+    refused(api.post("/items/batch", beyond), 400, "invalid", "calls[0].limit")
+
+
 def test_a_ttl_begins_anew_once_all_is_written(api: Api) -> None:
     batch(api, *({"op": "put", **at(f"a/{n}"), "value": n, "ttl": 3600} for n in range(3)))
     hour, row = timedelta(hours=1), Fact._base_manager.first()
