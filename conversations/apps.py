@@ -11,4 +11,8 @@ class ConversationsConfig(AppConfig):
             "conversations.replay": "conversations.engines.finished_work.is_replayed",
             "conversations.compare_replay": "conversations.engines.finished_work.is_compared",
         },
+        "project_parts": {
+            "instructions": "conversations.engines.project_parts.INSTRUCTIONS",
+            "rules_off": "conversations.engines.project_parts.RULES_OFF",
+        },
     }

@@ -53,6 +53,7 @@ SCHEDULE: list[tuple[str, float | tuple[int, int] | tuple[int, int, str], dict[s
     ("memory.count_usage", 600, {}),
     ("memory.sweep_copies", 3600, {}),
     ("memory.sweep_erasures", 300, {}),
+    ("memory.sweep_removals", 300, {}),
     ("memory.check_store", (4, 10, "sun"), {}),
     ("memory.tidy", 3600, {}),
     ("memory.backup", (1, 40), {}),

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import Self
+from typing import Any, Self
 from uuid import UUID
 
 from django.utils import timezone
@@ -14,20 +14,24 @@ from memory.models.usage import check_room
 
 # Each scope includes those before it.
 SCOPES = ("read", "propose", "write", "curate", "merge", "admin")
+# The scope of who keeps the server: projects and their templates, and no memory of any of them. None of those
+# above includes it, and it includes none of them.
+SERVER = "server"
+NO_PROJECT: Any = None  # of an actor that keeps the server: no row of any project is found by it
 
 WRITES = ("propose", "write")  # the scopes of what makes a project grow
 # Kind and id of an actor, as people name one whose label is that of several: user:7, key:0197…, local:
-IDENTITY = re.compile(r"(user|key|local|system):(\S*)")
+IDENTITY = re.compile(r"(user|key|local|server|system):(\S*)")
 
 ROLE_SCOPES = {"viewer": "read", "curator": "curate", "maintainer": "admin"}
 
 
 @dataclass(frozen=True)
 class Actor:
-    """An API key, a person or the system, in one project, over one surface."""
+    """An API key, a person or the system, in one project, over one surface; a key of the server in none."""
 
     project_id: UUID
-    kind: str  # key | user | local | system
+    kind: str  # key | user | local | server | system
     id: str = ""
     label: str = ""
     scopes: frozenset[str] = frozenset()
@@ -44,8 +48,10 @@ class Actor:
 
     def has_scope(self, scope: str) -> bool:
         """Return whether the actor's scopes include this one, by itself or through a wider one."""
+        if scope == SERVER:
+            return SERVER in self.scopes
         requested = SCOPES.index(scope)
-        return any(SCOPES.index(own) >= requested for own in self.scopes)
+        return any(SCOPES.index(own) >= requested for own in self.scopes if own != SERVER)
 
     def require_scope(self, scope: str, branch_name: str | None = None, *, grows: bool = True) -> None:
         """Check a scope and, if given, a branch; for what writes also the quota of the project.
@@ -101,6 +107,11 @@ class Actor:
             raise Invalid("Nothing was done in the future.", field="at")
         return replace(self, told_at=moment)
 
+    def within(self, project_id: UUID) -> Self:
+        """Return who keeps the server as an admin of a project that it makes or changes."""
+        self.require_scope(SERVER)
+        return replace(self, project_id=project_id, scopes=frozenset({"admin"}), expires_at=None)
+
     def write_time(self) -> datetime:
         """Return the time under which the actor's next write is recorded."""
         return self.told_at or timezone.now()
@@ -138,4 +149,5 @@ class Actor:
 
 def local_actor(project_id: UUID, label: str = "local", surface: str = "cli") -> Actor:
     """Return an admin actor for the command line, which can read the data directory itself."""
-    return Actor(project_id, "local", label=label, scopes=frozenset({"admin"}), surface=surface)
+    scopes = frozenset({"admin", SERVER})
+    return Actor(project_id, "local", label=label, scopes=scopes, surface=surface)

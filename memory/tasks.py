@@ -205,6 +205,16 @@ def sweep_erasures() -> None:
     ErasureEngine().finish_pending()
 
 
+@shared_task(name="memory.sweep_removals")
+def sweep_removals() -> None:
+    """Go on with removals of projects; what takes longer is queued again, so that others get their turn."""
+    from memory.engines.access.project_removal import finish_removals
+    from memory.queue.producer import enqueue
+
+    if finish_removals():
+        enqueue("memory.sweep_removals")
+
+
 @shared_task(name="memory.tidy")
 def tidy() -> None:
     """Optimize the search index and the planner's statistics; verify that no audit entry was changed."""

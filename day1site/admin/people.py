@@ -16,7 +16,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from day1site.admin.base import ServerModelAdmin
 from memory.engines.access.members import MemberEngine, build_server_actor
-from memory.engines.access.projects import ProjectEngine
+from memory.engines.access.projects import open_project
 from memory.engines.support.usage import UsageEngine
 from memory.engines.support.validation import refuse_secret
 from memory.exceptions import Day1Error, Invalid, StoreDamaged
@@ -198,10 +198,10 @@ class Projects(ServerModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: Project, form: Any, change: bool) -> None:
         """Save a project; a new one gets its branch main, and its maker as first maintainer."""
+        obj.version += change
         super().save_model(request, obj, form, change)
         if not change:
-            ProjectEngine().open_project(project=obj, members=[request.user])
-
+            open_project(obj, members=[request.user])
         if "quota" in form.changed_data:
             usage = UsageEngine().set_quota(slug=obj.slug, text=form.cleaned_data["quota"])
             if usage.find_full():

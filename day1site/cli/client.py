@@ -53,12 +53,12 @@ class Client:
         return answer
 
 
-def open_client(project: str, makes_store: bool = False) -> Client:
+def open_client(project: str, makes_store: bool = False, of_server: bool = False) -> Client:
     """Return the client of the server that DAY1_URL names, else of the local store.
 
-    ``makes_store`` makes a store where there is none yet.
+    ``makes_store`` makes a store where there is none yet. One ``of_server`` is in no project of the local store.
     """
-    return open_http(project) if server_url() else open_local(project, makes_store)
+    return open_http(project) if server_url() else open_local(project, makes_store, of_server)
 
 
 def open_http(project: str) -> Client:
@@ -74,13 +74,13 @@ def open_server(url: str, key: str) -> Client:
     return Client(transport, partial(HttpStreams, Api(transport)))
 
 
-def open_local(project: str, makes_store: bool) -> Client:
-    from day1site.cli.local_store import find_actor, open_store
+def open_local(project: str, makes_store: bool, of_server: bool = False) -> Client:
+    from day1site.cli.local_store import find_actor, find_keeper, open_store
 
     open_store(make=makes_store)
     from day1site.cli.local_transport import LocalTransport  # its models need Django, which is started now
 
-    actor = find_actor(project)
+    actor = find_keeper() if of_server else find_actor(project)
     return Client(LocalTransport(actor), partial(open_local_streams, actor))
 
 

@@ -22,8 +22,8 @@ class Invocation:
     project: str = ""
     format: str = "table"
 
-    def open_client(self, makes_store: bool = False) -> Client:
-        return open_client(self.project, makes_store)
+    def open_client(self, makes_store: bool = False, of_server: bool = False) -> Client:
+        return open_client(self.project, makes_store, of_server)
 
     @property
     def is_json(self) -> bool:

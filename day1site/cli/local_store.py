@@ -108,6 +108,13 @@ def find_actor(project: str, surface: str = "cli") -> "Actor":
     return local_actor(pk, surface=surface)
 
 
+def find_keeper(surface: str = "cli") -> "Actor":
+    """Return the local user as the one who keeps the server, in no project."""
+    from memory.actors import NO_PROJECT, SERVER, Actor
+
+    return Actor(NO_PROJECT, "local", label="local", scopes=frozenset({SERVER}), surface=surface)
+
+
 def name_only_project(makes_store: bool) -> str:
     """Return the store's project where there is only one; "" where several are. Raises CliError."""
     open_store(make=makes_store)

@@ -78,7 +78,7 @@ def make_operation(
 
     def run_operation(run: Invocation, **values: Any) -> None:
         inputs = prepare(drop_empty(values))
-        answer = run.open_client(makes_store=makes_store).call(action, **inputs)
+        answer = run.open_client(makes_store, is_of_server(action)).call(action, **inputs)
         if not answer:  # what was deleted is named as it was on the command line
             answer = {"id" if name.endswith("_id") else name: value for name, value in inputs.items()}
             answer["deleted"] = True
@@ -110,11 +110,16 @@ def make_list(
     def run_list(run: Invocation, **values: Any) -> None:
         names = ({one["name"] for one in known["takes"]} | set(known["places"])) - {"limit"}
         inputs = drop_empty({name: values.pop(name) for name in names if name in values})
-        page = partial(run.open_client().call, action, **inputs)
+        page = partial(run.open_client(of_server=is_of_server(action)).call, action, **inputs)
         run.show_list(lambda paging: page(**paging), values, columns, empty, cells, explain)
 
     declare = combine(declare_inputs(action), declare_paging(known))
     return command(name or name_action(action), about, *examples)(declare(run_list))
+
+
+def is_of_server(action: str) -> bool:
+    """Return whether an operation is one of who keeps the server."""
+    return bool(load_operations()[action].get("of_server"))
 
 
 def name_action(action: str) -> str:

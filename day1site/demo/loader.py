@@ -10,7 +10,8 @@ from django.utils import timezone
 from day1site.demo.player import PROGRAM, SURFACE, Player, actor_in
 from day1site.demo.script import find_start, steps
 from memory.actors import Actor
-from memory.engines.access.projects import ProjectEngine, count_rows
+from memory.engines.access.project_removal import count_rows
+from memory.engines.access.projects import ProjectEngine, add_maintainers
 from memory.engines.audit.trail import record_entry
 from memory.exceptions import Conflict, NotFound
 from memory.models import AuditEntry, Project
@@ -62,13 +63,13 @@ def remove(actor: Actor, force: bool = False) -> Counts:
     Raises NotFound, and Conflict when others wrote into it, unless ``force``.
     """
     check = partial(_check_removable, force=force)
-    return ProjectEngine().remove_project(project=_demo(), actor=actor, check=check)
+    return ProjectEngine().remove_project(project_slug=_demo().slug, confirm=SLUG, actor=actor, check=check).counts
 
 
 def foreign(project: Project) -> Counts:
     """Count the actions of others in the demo, by action. Keys are left out: they are no memory."""
     acts = AuditEntry.objects.filter(project=project).exclude(surface=SURFACE).exclude(actor_kind="system")
-    acts = acts.exclude(actor_label=PROGRAM)
+    acts = acts.exclude(actor_label=PROGRAM).exclude(action="project.create")
     acts = acts.exclude(action__startswith="key.").order_by("action")
     return dict(acts.values_list("action").annotate(count=Count("pk")))
 
@@ -95,14 +96,13 @@ def _acts(project: Project) -> QuerySet[AuditEntry]:
 
 
 def _begin(actor: Actor) -> Project:
-    return ProjectEngine().create_project(
-        slug=SLUG,
-        name=NAME,
-        actor=actor,
-        members=get_user_model().objects.filter(is_superuser=True, is_active=True),
-        began=find_start(timezone.now()),
-        prepare=lambda project: record_entry(actor_in(project.pk, actor.label), BEGUN, SLUG),
-    )
+    def prepare(project: Project) -> None:
+        add_maintainers(project, get_user_model().objects.filter(is_superuser=True, is_active=True))
+        record_entry(actor_in(project.pk, actor.label), BEGUN, SLUG)
+
+    began = find_start(timezone.now())
+    made = ProjectEngine().create_project(slug=SLUG, name=NAME, actor=actor, began=began, prepare=prepare)
+    return made.project
 
 
 def _check_removable(project: Project, force: bool) -> None:

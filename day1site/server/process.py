@@ -293,7 +293,8 @@ def start_background() -> list[Stoppable]:
     running: list[Stoppable] = [start_worker(), start_beat()]
     enqueue("memory.catch_up")  # the embedder may have changed since
     enqueue("memory.count_usage")  # a store of an earlier release, or the end of a process
-    enqueue("memory.sweep_erasures")  # one may have been interrupted by the end of the process before
+    for name in ("memory.sweep_erasures", "memory.sweep_removals"):
+        enqueue(name)  # one may have been interrupted by the end of the process before
     return running
 
 

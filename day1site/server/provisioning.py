@@ -17,7 +17,7 @@ from day1site.server.process import CannotStart
 from day1site.settings.first_key import find_file, name_store, read_file
 from day1site.settings.paths import write_private
 from memory.db.backend import get_backend, get_features
-from memory.engines.access.projects import SLUG, USER, FirstStart, ProvisioningEngine
+from memory.engines.access.provisioning import SLUG, USER, FirstStart, ProvisioningEngine
 from memory.engines.store.maintenance import MaintenanceEngine
 from memory.engines.store.release import name_copy
 from memory.engines.store.strangers import find_stranger

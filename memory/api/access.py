@@ -9,10 +9,10 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from memory.actors import Actor
-from memory.engines.access.keys import REST_SURFACE, KeyEngine, get_actor
+from memory.engines.access.keys import OF_SERVER, REST_SURFACE, KeyEngine, get_actor
 from memory.engines.support.rate_limits import count_request
 from memory.engines.versions.repositories import parse_repository
-from memory.exceptions import Unauthenticated
+from memory.exceptions import ScopeMissing, Unauthenticated
 from memory.models import ApiKey
 
 REPOSITORY_HEADER = "Day1-Repository"
@@ -33,7 +33,7 @@ class KeyAuthentication(BaseAuthentication):
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthenticated("The Authorization header must be: Bearer, a space, an API key.")
-        key = KeyEngine().verify_token(token.strip())
+        key = KeyEngine().verify_token(token.strip(), may_keep_server=True)
         repository = parse_repository("repository", request.headers.get(REPOSITORY_HEADER, ""))
         return key, replace(get_actor(key, REST_SURFACE), repository=repository)
 
@@ -42,11 +42,16 @@ class KeyAuthentication(BaseAuthentication):
 
 
 class HasKey(BasePermission):
-    """A permission that requires a key; its scopes are checked in the engines, as on every surface."""
+    """A permission that requires a key; its scopes are checked in the engines, as on every surface.
+
+    A key of the server is in no project: it reaches what is of the server alone.
+    """
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if request.auth is None:
             raise Unauthenticated()
+        if request.auth.project_id is None and not getattr(view, "is_of_server", False):
+            raise ScopeMissing(OF_SERVER)
         return True
 
 

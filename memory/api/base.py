@@ -38,6 +38,7 @@ TAGGED = frozenset({"version", "head"})  # a row with one of them has an ETag
 class ResourceViewSet(ViewSet):
     """A ViewSet whose POST requests support Idempotency-Key."""
 
+    is_of_server = False  # whether keys of the server reach it
     reads = False  # a POST that only reads: it may be repeated, and no answer is stored
     reading_actions: frozenset[str] = frozenset()  # such POSTs of a ViewSet that also writes
     names_redacted = True  # whether the answer of a write names the fields that held secrets

@@ -50,6 +50,7 @@ def build_view(resource: Resource) -> type[base.ResourceViewSet]:
     traits: dict[str, Any] = {
         "lookup_field": row.place,
         "lookup_value_regex": row.pattern,
+        "is_of_server": resource.is_of_server,
         "filterset_class": build_filter_set(resource.model, resource.filters) if resource.filters else None,
         "long_actions": frozenset(one.name for one in operations if one.keeps or one.is_long),
         "reading_actions": frozenset(one.name for one in operations if one.reads),

@@ -5,7 +5,7 @@ from pkgutil import iter_modules
 
 from memory.models.ageing import AgedVersion
 from memory.models.agent_tasks import AgentTask, TaskAgent, TaskObjective
-from memory.models.audit import AuditEntry
+from memory.models.audit import AuditEntry, ServerEntry
 from memory.models.base import OPEN, BranchedModel
 from memory.models.branches import MAX_DEPTH, Branch, Commit
 from memory.models.erasures import ErasedMemory, Erasure, HiddenVersion
@@ -16,7 +16,7 @@ from memory.models.merges import MergeApproval, MergeDecision, MergeRequest, Mer
 from memory.models.nodes import Node
 from memory.models.observations import Observation
 from memory.models.policies import BranchPolicy
-from memory.models.projects import Invitation, LoginLink, Membership, Project
+from memory.models.projects import Invitation, LoginLink, Membership, Project, ProjectTemplate
 from memory.models.questions import EvalRun, Question, RecallLog
 from memory.models.queue import QueueMessage
 from memory.models.relations import Relation

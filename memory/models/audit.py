@@ -28,3 +28,23 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.action} {self.target}"
+
+
+class ServerEntry(models.Model):
+    """An entry of the server's own trail, which outlives the projects that it tells of."""
+
+    id = models.BigIntegerField(primary_key=True, default=new_rid, editable=False)
+    at = models.DateTimeField()
+    actor_kind = models.CharField(max_length=10)
+    actor_id = models.CharField(max_length=64, blank=True)
+    actor_label = models.CharField(max_length=200, blank=True)
+    surface = models.CharField(max_length=20)
+    action = models.CharField(max_length=60)
+    target = models.CharField(max_length=300, blank=True)
+    detail = JSONTextField(default=dict)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.target}"

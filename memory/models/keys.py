@@ -27,7 +27,9 @@ class ApiKey(models.Model):
         REVOKED = "revoked"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="keys")
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="keys", null=True, help_text="Empty: of the server."
+    )
     label = models.CharField(max_length=200)
     prefix = FixedCharField(max_length=8, unique=True, help_text="The shown part: day1_<prefix>_…")
     secret_hash = FixedCharField(max_length=64, editable=False)
@@ -70,7 +72,7 @@ class IdempotencyRecord(models.Model):
     """The answer to a request with an Idempotency-Key; kept for 24 hours."""
 
     slot = FixedCharField(max_length=64, primary_key=True, help_text="Of project, key and route.")
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", null=True)
     request_hash = FixedCharField(max_length=64)
     status = models.PositiveSmallIntegerField(default=0)
     body = models.TextField(blank=True)

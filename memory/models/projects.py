@@ -1,5 +1,7 @@
 """Projects, which are the tenants, their members, and links that make members."""
 
+from typing import Any
+
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -13,8 +15,16 @@ from memory.models.nodes import uuid7
 
 MAX_DAYS = 3650
 MAX_BUDGET = 10_000_000
+MAX_MEMBERS = 1_000_000
 MIN_GROUP, MAX_GROUP = 2, 30  # observations of a reflection
 MIN_COHESION = 0.5
+
+
+class ProjectManager(models.Manager["Project"]):
+    """The projects that are there: one that is being removed is none of them."""
+
+    def get_queryset(self) -> models.QuerySet["Project"]:
+        return super().get_queryset().filter(removed_at=None)
 
 
 class Project(models.Model):
@@ -116,10 +126,50 @@ class Project(models.Model):
     )
     rules_off = JSONTextField(default=list, editable=False)  # rules that learn nothing; see Learning
     created_at = models.DateTimeField(_("made"), auto_now_add=True)
+    version = models.PositiveIntegerField(default=1, editable=False)  # of the settings
+    member_limit = models.PositiveIntegerField(
+        _("members at most"), null=True, blank=True, help_text=_("Empty means any number.")
+    )
+    former_slugs = JSONTextField(default=list, editable=False)  # pages at these lead to the present one
+    removed_at = models.DateTimeField(null=True, editable=False)  # since when it is being removed
+    rows_to_remove = models.BigIntegerField(default=0, editable=False)
+    rows_removed = models.BigIntegerField(default=0, editable=False)
+
+    objects = ProjectManager()
+    every = models.Manager["Project"]()
 
     class Meta:
         verbose_name, verbose_name_plural = _("project"), _("projects")
         ordering = ["slug"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def state(self) -> str:
+        """Return whether it is there, or is being removed."""
+        return "removing" if self.removed_at else "open"
+
+    @property
+    def removal(self) -> dict[str, Any] | None:
+        """Return how far its removal has come; None where it is not being removed."""
+        if not self.removed_at:
+            return None
+        return {"since": self.removed_at.isoformat(), "rows": self.rows_to_remove, "removed": self.rows_removed}
+
+
+class ProjectTemplate(models.Model):
+    """What a new project may begin with: settings, policies, members, and what other apps add."""
+
+    name = models.CharField(max_length=100, primary_key=True)
+    content = JSONTextField(default=dict, help_text="Part -> its value.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.CharField(max_length=200, blank=True)
+    created_by_kind = models.CharField(max_length=10, blank=True, default="")
+    created_by_id = models.CharField(max_length=64, blank=True, default="")
+
+    class Meta:
+        ordering = ["name"]
 
     def __str__(self) -> str:
         return self.name

@@ -237,10 +237,22 @@ USUAL: dict[str, tuple[Verb, bool]] = {  # verb, and whether it is of one row
 
 
 class Resource:
-    """The operations at one prefix of the REST API; without a ``row`` none of them is about one."""
+    """The operations at one prefix of the REST API; without a ``row`` none of them is about one.
 
-    def __init__(self, prefix: str, name: str, *, row: Row | None = None, model: Any = None) -> None:
+    Keys of the server reach those that are ``is_of_server``, and no others.
+    """
+
+    def __init__(
+        self,
+        prefix: str,
+        name: str,
+        *,
+        row: Row | None = None,
+        model: Any = None,
+        is_of_server: bool = False,
+    ) -> None:
         self.prefix, self.name, self.row, self.model = prefix, name, row, model
+        self.is_of_server = is_of_server
         self.operations: dict[str, Operation] = {}
         if RESOURCES.setdefault(prefix, self) is not self:
             raise ValueError(f"{prefix} is declared twice.")
@@ -307,5 +319,6 @@ def list_operations() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every operation by its name, such as ``tasks.join``, as plain data."""
     for resource in RESOURCES.values():
         for operation in resource.operations.values():
-            path = {"path": resource.write_path(operation)}
-            yield f"{resource.prefix}.{operation.name}", path | operation.describe()
+            about: dict[str, Any] = {"path": resource.write_path(operation)}
+            about |= {"of_server": True} if resource.is_of_server else {}
+            yield f"{resource.prefix}.{operation.name}", about | operation.describe()

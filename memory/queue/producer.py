@@ -34,6 +34,7 @@ NAMES = frozenset(
         "memory.near",
         "memory.run_eval",
         "memory.sweep_erasures",
+        "memory.sweep_removals",
     }
 )
 

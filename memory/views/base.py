@@ -10,7 +10,8 @@ from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_cache_control
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -31,7 +32,7 @@ from memory.views.navigation import LAST
 from memory.views.time_strip import build_strip
 from memory.views.times import format_end, in_zone
 from memory.views.tour import find_step
-from memory.views.view_context import ViewContext, build_view_context, with_query
+from memory.views.view_context import ProjectRenamed, ViewContext, build_view_context, with_query
 from memory.views.widgets import parse_number
 
 logger = logging.getLogger(__name__)
@@ -72,12 +73,22 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
         try:
             with read_usage_once():
                 response = self.render_page(request, *args, slug=slug, **kwargs)
+        except ProjectRenamed as error:
+            response = self.relocate(request, error.slug)
         except Day1Error as error:
             response = self.render_rest(error, request, *args, slug=slug, **kwargs) or self.answer_to(error)
         finally:
             secrets_found.take()  # a page tells no count
         patch_cache_control(response, private=True, no_cache=True)
         return response
+
+    def relocate(self, request: HttpRequest, slug: str) -> HttpResponse:
+        """Lead from an address before a rename to the page at the present one."""
+        match = request.resolver_match
+        assert match is not None
+        address = reverse(match.view_name, kwargs={**match.kwargs, "slug": slug})
+        query = request.META.get("QUERY_STRING", "")
+        return redirect(f"{address}?{query}" if query else address)
 
     def render_page(self, request: HttpRequest, *args: Any, slug: str, **kwargs: Any) -> Any:
         """Render the page where a refusal can still take its place."""

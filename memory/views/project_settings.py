@@ -22,7 +22,7 @@ class SettingsPage(ActionPage):
 
     @property
     def places(self) -> Mapping[str, Any]:
-        return {**super().places, "slug": self.reader.project.slug}
+        return {**super().places, "project_slug": self.reader.project.slug}
 
     def find_values(self, name: str) -> Mapping[str, Any]:
         if name != SETTINGS:

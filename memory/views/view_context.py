@@ -44,6 +44,14 @@ def add_counter(section: str, count: Counter) -> None:
     COUNTERS[section] = count
 
 
+class ProjectRenamed(NotFound):
+    """The address of a project before it was renamed; ``slug`` is the present one."""
+
+    def __init__(self, slug: str) -> None:
+        super().__init__()
+        self.slug = slug
+
+
 @dataclass(frozen=True)
 class ViewContext:
     """The ``actor`` for the engines, and the location that is read. ``at`` is None for now."""
@@ -205,6 +213,9 @@ def build_view_context(
     memberships = list_memberships(request.user)
     member = next((m for m in memberships if m.project.slug == slug), None)
     if member is None:
+        moved = next((m.project for m in memberships if slug in m.project.former_slugs), None)
+        if moved:
+            raise ProjectRenamed(moved.slug)
         raise NotFound("There is no project here that you belong to.")
     actor = build_member_actor(member, request.user, frame.surface)
     name = branch_name or request.GET.get("branch", "") or MAIN

@@ -189,6 +189,7 @@ def build_store(project: Project, actor: Actor) -> dict[str, Any]:
         "friend": "friend",
         "key": key.pk,
         "namespace": "n",
+        "tenant": "acme",
         "invitation": invitation.pk,
         "member": "seen",
         "snapshot": SnapshotManager().create_snapshot(name="before", actor=actor).pk,

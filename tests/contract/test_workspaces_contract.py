@@ -363,7 +363,7 @@ def test_a_project_that_is_removed_takes_its_copies_along(actor, other_project):
     SnapshotManager().create_snapshot(name="p", actor=other)
     made = workspace_engine.create_workspace(name="w", actor=other)
     kept = SnapshotManager().create_store_snapshot(name="s", actor=actor)
-    ProjectEngine().remove_project(project=other_project, actor=actor)
+    ProjectEngine().remove_project(project_slug=other_project.slug, confirm=other_project.slug, actor=actor)
     assert not there(made)
     assert [get_store_copies().has_snapshot(one) for one in (gone.copy, kept.copy)] == [False, True]
 

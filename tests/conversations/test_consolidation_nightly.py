@@ -10,7 +10,7 @@ from conversations.models import ConsolidationRun
 from conversations.tasks import consolidate_agents
 from memory.actors import Actor
 from memory.engines.access.policies import PolicyEngine
-from memory.engines.access.projects import ProjectSettingsEngine
+from memory.engines.access.projects import ProjectEngine
 from memory.engines.branches.manager import BranchManager
 from tests.conversations.test_consolidation_levels import ARGON, NEARLY, by_words, states, write
 from tests.memory.api.client import nothing_left
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def start(actor: Actor) -> None:
-    ProjectSettingsEngine().update_project(actor=actor, consolidate_agents=True)
+    ProjectEngine().update_project(actor=actor, consolidate_agents=True)
 
 
 def test_what_agents_learned_twice_is_merged_on_main(actor: Actor) -> None:

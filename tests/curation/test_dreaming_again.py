@@ -9,7 +9,7 @@ from curation.engines.dreaming import source
 from curation.engines.dreaming.engine import dream_projects
 from curation.engines.dreaming.rules import DreamRules
 from memory.actors import Actor
-from memory.engines.access.projects import ProjectSettingsEngine
+from memory.engines.access.projects import ProjectEngine
 from memory.engines.facts.engine import FactEngine
 from memory.exceptions import Invalid
 from memory.models import Branch, Fact, Vector
@@ -88,13 +88,13 @@ class TestNights:
         return [dream_projects() for _ in range(3)], ConsolidationRun.objects.count()
 
     def test_nothing_is_due_without_an_embedder(self, actor: Actor, settings: Any) -> None:
-        ProjectSettingsEngine().update_project(actor=actor, propose_reflections=True)
+        ProjectEngine().update_project(actor=actor, propose_reflections=True)
         write_topic(actor)
         settings.DAY1 = {**settings.DAY1, "embedder": "off"}
         assert self.nights() == ([0, 0, 0], 0)
 
     def test_a_partial_run_is_kept_once(self, actor: Actor) -> None:
-        ProjectSettingsEngine().update_project(actor=actor, propose_reflections=True)
+        ProjectEngine().update_project(actor=actor, propose_reflections=True)
         FactEngine().write_fact(fact_text="No vector here.", actor=actor)
         assert self.nights() == ([1, 0, 0], 1)
         run = ConsolidationRun.objects.get()

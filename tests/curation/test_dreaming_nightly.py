@@ -14,7 +14,7 @@ from curation.engines.review.near_duplicates import NearDuplicateEngine
 from curation.models import ReviewItem
 from curation.tasks import dream as dream_nightly
 from memory.actors import Actor
-from memory.engines.access.projects import ProjectSettingsEngine
+from memory.engines.access.projects import ProjectEngine
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.models import Branch, NearCheck, Project, QueueMessage
 from tests.curation.test_dreaming import dream, engine, merge, runs, vectors, write, write_topic
@@ -36,7 +36,7 @@ FORM = {
 
 
 def set_rules(actor: Actor, **settings: Any) -> None:
-    ProjectSettingsEngine().update_project(actor=actor, **settings)
+    ProjectEngine().update_project(actor=actor, **settings)
 
 
 def list_runs() -> list[ConsolidationRun]:

@@ -21,7 +21,8 @@ from django.test.utils import CaptureQueriesContext
 from memory.actors import Actor, local_actor
 from memory.db.backend import get_backend, get_features
 from memory.db.sqlite.write_lock import FairLock
-from memory.engines.access.keys import KeyEngine, find_key
+from memory.engines.access.key_tokens import find_key
+from memory.engines.access.keys import KeyEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.commits import open_commit

@@ -1,9 +1,8 @@
-"""Projects are created and removed as a whole, by the local user, without effects on other projects."""
+"""Projects are created and removed as a whole, by who keeps the server, without effects on other projects."""
 
 from dataclasses import replace
 
 import pytest
-from django.contrib.auth import get_user_model
 from django.db import connection
 
 from memory.actors import Actor, local_actor
@@ -12,8 +11,8 @@ from memory.engines.access.projects import ProjectEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.search.engine import SearchEngine
-from memory.exceptions import Conflict, Exists, ScopeMissing
-from memory.models import AuditEntry, Membership, Project
+from memory.exceptions import ScopeMissing
+from memory.models import ServerEntry
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -43,26 +42,17 @@ def fill(actor: Actor) -> None:
 
 
 class TestProjects:
-    def test_a_project_has_main_and_its_members(self, actor):
-        user = get_user_model().objects.create_user("mira")
-        project = ProjectEngine().create_project(slug="tea", name="Tea", actor=actor, members=[user])
-        assert [branch.name for branch in project.branches.all()] == ["main"]
-        assert Membership.objects.get(project=project).role == "maintainer"
-        entry = AuditEntry.objects.get()
-        assert (entry.project_id, entry.action, entry.target) == (actor.project_id, "project.create", "tea")
-        with pytest.raises(Exists):
-            ProjectEngine().create_project(slug="tea", name="More tea", actor=actor)
-
     def test_removal_leaves_nothing_but_the_record(self, actor):
         fill(actor)
         before = rows()
-        project = ProjectEngine().create_project(slug="tea", name="Tea", actor=actor)
+        project = ProjectEngine().create_project(slug="tea", name="Tea", actor=actor).project
         fill(local_actor(project.pk))
-        counts = ProjectEngine().remove_project(project=project, actor=actor)
-        assert rows() == before | {"memory_auditentry": before["memory_auditentry"] + 2}
+        removal = ProjectEngine().remove_project(project_slug="tea", confirm="tea", actor=actor)
+        counts = removal.counts
+        assert rows() == before | {"memory_serverentry": 3}
         assert counts == {
             "ApiKey": 1,
-            "AuditEntry": 7,
+            "AuditEntry": 8,
             "Branch": 3,
             "Commit": 4,
             "Confirmation": 1,
@@ -71,19 +61,17 @@ class TestProjects:
             "Session": 2,
             "Version": 2,
         }
-        entry = AuditEntry.objects.get(action="project.remove")
-        assert (entry.project_id, entry.target, entry.detail["rows"]) == (actor.project_id, "tea", counts)
+        entry = ServerEntry.objects.get(action="project.remove")
+        assert (entry.actor_kind, entry.target, entry.detail["rows"]) == ("local", "tea", counts)
         found = SearchEngine().search(query="tea", actor=actor)
         assert [hit.fact.fact_text for hit in found.hits] == ["Tea is out."]
 
     def test_refusals_change_nothing(self, actor, other_project):
         before = rows()
-        engine = ProjectEngine()
-        with pytest.raises(Conflict):
-            engine.remove_project(project=Project.objects.get(pk=actor.project_id), actor=actor)
-        for kind in ("key", "user", "system"):
-            with pytest.raises(ScopeMissing):
-                engine.remove_project(project=other_project, actor=replace(actor, kind=kind))
-            with pytest.raises(ScopeMissing):
-                engine.create_project(slug="x", name="X", actor=replace(actor, kind=kind))
+        engine, admin = ProjectEngine(), replace(actor, scopes=frozenset({"admin"}))
+        slug = other_project.slug
+        with pytest.raises(ScopeMissing):
+            engine.remove_project(project_slug=slug, confirm=slug, actor=admin)
+        with pytest.raises(ScopeMissing):
+            engine.create_project(slug="x", name="X", actor=admin)
         assert rows() == before

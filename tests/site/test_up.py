@@ -22,7 +22,7 @@ from django.core.management import CommandError, call_command
 from day1site.cli.hook import default_config
 from day1site.server import provisioning
 from day1site.server.process import bind
-from memory.engines.access.projects import FirstStart
+from memory.engines.access.provisioning import FirstStart
 from tests import databases
 from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment, prepared
 

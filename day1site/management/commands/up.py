@@ -31,7 +31,7 @@ from day1site.server.process import (
 from day1site.server.provisioning import find_first_key, prepare
 from day1site.settings.paths import command_options, command_prefix, default_data_dir
 from memory.engines.access.login_links import VALID_MINUTES, LoginLinkEngine
-from memory.engines.access.projects import USER, FirstStart
+from memory.engines.access.provisioning import USER, FirstStart
 from memory.engines.support.usage import UsageEngine
 from memory.exceptions import Day1Error
 from memory.program_commands import COMMANDS, find_installed

@@ -72,6 +72,9 @@ class SearchIndex:
         """Delete copies of a project's vectors; called in the transaction that deletes them."""
         self.vectors.delete_vectors(project_id, slots)
 
+    def forget_project(self, project_id: Any) -> None:
+        """Do nothing: the rows are gone with the project's, and there are no files."""
+
     def covers_lineage(self, rows: VersionedQuerySet) -> bool:
         """Return True: the index has every version ever written."""
         return True

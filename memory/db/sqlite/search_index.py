@@ -34,7 +34,8 @@ from memory.db.sqlite.keyword_cache import (
     read_visible,
 )
 from memory.db.sqlite.planner_statistics import find_typical
-from memory.db.sqlite.vector_caches import find_vector_cache, get_vector_cache
+from memory.db.sqlite.vector_caches import drop_project, find_vector_cache, get_vector_cache
+from memory.db.sqlite.vector_files import remove_project_files
 
 MAX_PHRASES = 200
 FEW = 3000  # versions written by a past point, up to which reading them is faster than the index
@@ -118,6 +119,11 @@ class SearchIndex:
 
     def delete_vectors(self, project_id: Any, slots: Sequence[str]) -> None:
         """Do nothing: the vector caches notice deleted vectors by the project's epoch."""
+
+    def forget_project(self, project_id: Any) -> None:
+        """Remove the files and what this process has in memory of a project that is gone."""
+        remove_project_files(str(self.connection.settings_dict["NAME"]), project_id)
+        drop_project(project_id)
 
     def seed_statistics(self) -> None:
         """Store typical statistics of a large store, until the planner's own replace them.

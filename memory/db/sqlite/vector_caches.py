@@ -22,6 +22,13 @@ def forget_vector_caches() -> None:
     _residents.clear()
 
 
+def drop_project(project_id: Any) -> None:
+    """Forget the rows of a project that is gone."""
+    with _registry:
+        for key in [key for key in _residents if key[2] == str(project_id)]:
+            del _residents[key]
+
+
 os.register_at_fork(after_in_child=forget_vector_caches)
 
 

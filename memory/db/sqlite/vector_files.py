@@ -246,11 +246,17 @@ def find_newest_commit() -> str:
 
 def load_epoch(project_id: Any) -> int:
     clocks = apps.get_model("memory", "VectorClock").objects
-    return int(clocks.filter(pk=project_id).values_list("epoch", flat=True).first() or 0)
+    epoch = clocks.filter(pk=project_id).values_list("epoch", flat=True).first()
+    return -1 if epoch is None else int(epoch)  # a project that is gone
 
 
 def name_folder(database: str) -> Path:
     return Path(f"{database}-vectors")
+
+
+def remove_project_files(database: str, project_id: Any) -> None:
+    """Remove the files of a project that is gone."""
+    shutil.rmtree(name_folder(database) / str(project_id), ignore_errors=True)
 
 
 def remove_vector_files(database: str) -> None:

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_noop as _
 from memory.actors import Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.makers import require_maker
-from memory.engines.access.members import build_member_actor
+from memory.engines.access.members import build_member_actor, require_place
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
 from memory.engines.fields.invitations import INVITATION
@@ -129,6 +129,7 @@ def _join(secret: str, user: Any, surface: str) -> Membership:
     if own.exists():
         raise Exists("You are a member of this project already.")
     require_open(invitation)
+    require_place(invitation.project_id)
     member = Membership.objects.create(
         project_id=invitation.project_id,
         user=user,

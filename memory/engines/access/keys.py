@@ -1,25 +1,20 @@
 """API keys: creation, verification, rotation and revocation. Only a hash of the secret is stored."""
 
-import hashlib
-import re
-import secrets
-import string
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
-from hmac import compare_digest
 from typing import Annotated, Any
 from uuid import UUID
-from zlib import crc32
 
-from django.db.models import F
+from django.db.models import F, Q
 from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
-from memory.actors import SCOPES, Actor
+from memory.actors import SCOPES, SERVER, Actor
 from memory.db.transactions import retry_methods, write_transaction
+from memory.engines.access.key_tokens import find_key, save_new
 from memory.engines.access.makers import require_maker
-from memory.engines.access.request_rows import read_key
+from memory.engines.audit.server_trail import record_server_entry
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import check_name
 from memory.engines.fields.filters import make_filter_checks
@@ -38,19 +33,16 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.support.usage import SCHEDULE
 from memory.engines.support.write_buffer import buffer
-from memory.exceptions import AgentForbidden, BranchForbidden, Conflict, Invalid, NotFound, Unauthenticated
+from memory.exceptions import AgentForbidden, BranchForbidden, Conflict, Invalid, NotFound, ScopeMissing, Unauthenticated
 from memory.models import ApiKey
+from memory.models.keys import ApiKeyQuerySet
 
-# day1_<prefix>_<secret><checksum>: a fixed format that scanners for leaked secrets can recognise.
-TOKEN = re.compile(r"day1_([a-z0-9]{8})_([A-Za-z0-9]{43})([A-Za-z0-9]{6})")
-# one case only: the database may compare case-insensitively
-PREFIX_LETTERS = string.ascii_lowercase + string.digits
-LETTERS = string.digits + string.ascii_uppercase + string.ascii_lowercase
 FILTERS = make_filter_checks(KEY_FILTERS)
 PATTERN_LENGTH = KEY["branch_patterns"].type.item.max_length
 REST_SURFACE = "rest"  # of REST and the stream of events
 USED = "key.used"
 ENDED = "This key has ended already; make a new one."
+OF_SERVER = "This is a key of the server: it makes and removes projects, and reads and writes in none of them."
 
 
 @retry_methods
@@ -67,16 +59,18 @@ class KeyEngine:
         rate_per_minute: int = DEFAULT_RATE,
         expires_at: datetime | None = None,
     ) -> tuple[ApiKey, str]:
-        """Create a key; return it with its token, which is not stored and cannot be shown again.
+        """Create a key; return it with its token, which is not stored and cannot be shown again. One with the
+        scope server is of no project, and has that scope alone.
 
         Raises Invalid; ScopeMissing, BranchForbidden or AgentForbidden for rights that the actor does not
         have.
         """
-        actor.require_scope("admin")
+        scopes = check_scopes(scopes)
+        actor.require_scope(SERVER if SERVER in scopes else "admin")
         key = ApiKey(
-            project_id=actor.project_id,
+            project_id=None if SERVER in scopes else actor.project_id,
             label=c.redact_stored(check_text)("label", label),
-            scopes=check_scopes(scopes),
+            scopes=scopes,
             branch_patterns=check_patterns(branch_patterns),
             agent_id=check_text("agent_id", agent_id, min_length=0),
             default_branch=check_default(default_branch, branch_patterns),
@@ -88,13 +82,14 @@ class KeyEngine:
         with write_transaction():
             require_maker(actor)
             token = save_new(key)
-            record_entry(actor, "key.create", key.prefix, describe_key(key))
+            record(actor, "key.create", key, describe_key(key))
         return key, token
 
-    def verify_token(self, token: str) -> ApiKey:
+    def verify_token(self, token: str, *, may_keep_server: bool = False) -> ApiKey:
         """Return the key of a token; ``get_actor`` turns it into an actor.
 
-        Only a caller with the right secret learns that a key is revoked or expired. Raises Unauthenticated.
+        Only a caller with the right secret learns that a key is revoked or expired. Raises Unauthenticated,
+        ScopeMissing for a key of the server where only those of projects are taken.
         """
         key = find_key(token)
         now = timezone.now()
@@ -103,6 +98,8 @@ class KeyEngine:
         if key.expires_at and key.expires_at <= now:
             raise Unauthenticated("This API key has expired.")
         buffer.add_value(USED, key.pk, now)
+        if key.project_id is None and not may_keep_server:
+            raise ScopeMissing(OF_SERVER)
         return key
 
     def still_open(self, *, key_ids: Collection[UUID]) -> set[UUID]:
@@ -120,10 +117,11 @@ class KeyEngine:
         cursor: str = "",
         ordering: str = "",
     ) -> Page[ApiKey]:
-        """List the project's keys, newest first, expired and revoked ones included."""
-        actor.require_scope("admin")
+        """List the project's keys, newest first, expired and revoked ones included; for who keeps the server
+        also those of the server.
+        """
         payload = c.validate({"agent_id": agent_id, "state": state}, FILTERS)
-        rows = ApiKey.objects.filter(project=actor.project_id)
+        rows = list_own(actor)
         if payload["agent_id"]:
             rows = rows.filter(agent_id=payload["agent_id"])
         every = rows
@@ -136,12 +134,11 @@ class KeyEngine:
 
         Raises NotFound; BranchForbidden or AgentForbidden for a key beyond the actor's branches or agent.
         """
-        actor.require_scope("admin")
         key = own_key(actor, key_id)
         check_bounds(key, actor)
         with write_transaction():
             if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=timezone.now()):
-                record_entry(actor, "key.revoke", key.prefix, {"label": key.label})
+                record(actor, "key.revoke", key, {"label": key.label})
         key.refresh_from_db()
         return key
 
@@ -158,7 +155,6 @@ class KeyEngine:
 
         Raises NotFound, Invalid, Conflict when the old key has ended already, and as create_key does.
         """
-        actor.require_scope("admin")
         if not 0 <= grace_seconds <= MAX_GRACE_SECONDS:
             text = "grace_seconds must be a whole number from 0 to {most}."
             raise Invalid(text, most=MAX_GRACE_SECONDS, field="grace_seconds")
@@ -175,52 +171,14 @@ class KeyEngine:
             token = save_new(new)
             taken = {"taken_over": True} if take_over else {}
             detail = {**describe_key(new), "rotated_from": old.prefix, **taken}
-            record_entry(actor, "key.rotate", new.prefix, detail)
+            record(actor, "key.rotate", new, detail)
         return new, token
-
-
-# ---- tokens ----------------------------------------------------------------------------------------
-
-
-def new_token(prefix: str) -> str:
-    """Return a token with a secret of 256 bits."""
-    start = f"day1_{prefix}_{encode_base62(secrets.randbits(256), 43)}"
-    return start + compute_checksum(start)
-
-
-def compute_checksum(text: str) -> str:
-    """Return a checksum that detects mistyped tokens without the database; it protects nothing."""
-    return encode_base62(crc32(text.encode()), 6)
-
-
-def encode_base62(number: int, width: int) -> str:
-    letters = ""
-    while number:
-        number, rest = divmod(number, 62)
-        letters = LETTERS[rest] + letters
-    return letters.rjust(width, "0")
-
-
-def hash_token(token: str) -> str:
-    # A plain hash is enough: nobody can try all secrets of 256 bits.
-    return hashlib.sha256(token.encode()).hexdigest()
-
-
-def find_key(token: str) -> ApiKey:
-    """Return the key with this secret, in any state. Raises the same Unauthenticated for every failure."""
-    form = TOKEN.fullmatch(token)
-    if form is None or compute_checksum(token[:-6]) != form[3]:
-        raise Unauthenticated()
-    key = read_key(form[1])
-    if key is None or not compare_digest(key.secret_hash, hash_token(token)):
-        raise Unauthenticated()
-    return key
 
 
 def get_actor(key: ApiKey, surface: str) -> Actor:
     return Actor(
         project_id=key.project_id,
-        kind="key",
+        kind="server" if key.project_id is None else "key",
         id=str(key.pk),
         label=key.label,
         scopes=frozenset(key.scopes),
@@ -236,16 +194,25 @@ def get_actor(key: ApiKey, surface: str) -> Actor:
 # ---- rows ------------------------------------------------------------------------------------------
 
 
-def save_new(key: ApiKey) -> str:
-    key.prefix = "".join(secrets.choice(PREFIX_LETTERS) for _ in range(8))
-    token = new_token(key.prefix)
-    key.secret_hash = hash_token(token)
-    key.save(force_insert=True)
-    return token
+def list_own(actor: Actor) -> ApiKeyQuerySet:
+    """Return the keys that an actor may see: its project's, and those of the server for who keeps it."""
+    if not actor.has_scope(SERVER):
+        actor.require_scope("admin")
+        return ApiKey.objects.filter(project=actor.project_id)
+    own = Q(project=actor.project_id) if actor.has_scope("admin") else Q(project=None)
+    return ApiKey.objects.filter(own | Q(project=None))
+
+
+def record(actor: Actor, action: str, key: ApiKey, detail: dict[str, Any]) -> None:
+    """Tell of a key in the trail of its project, or of the server."""
+    if key.project_id is None:
+        record_server_entry(actor, action, key.prefix, detail)
+    else:
+        record_entry(actor, action, key.prefix, detail)
 
 
 def own_key(actor: Actor, key_id: UUID) -> ApiKey:
-    key = ApiKey.objects.filter(project=actor.project_id, pk=key_id).first()
+    key = list_own(actor).filter(pk=key_id).first()
     if key is None:
         raise NotFound()
     return key
@@ -302,6 +269,10 @@ buffer.register_kind(USED, write_used, merge=max)
 
 def check_scopes(scopes: Iterable[str]) -> list[str]:
     requested = {scopes} if isinstance(scopes, str) else set(scopes)
+    if SERVER in requested:
+        if len(requested) > 1:
+            raise Invalid("A key of the server has the scope server alone.", field="scopes")
+        return [SERVER]
     if unknown := requested - set(SCOPES):
         raise Invalid("There is no scope {name}.", name=sorted(map(str, unknown))[0], field="scopes")
     if not requested:
@@ -362,6 +333,8 @@ def check_expiry(at: datetime | None) -> datetime | None:
 
 def check_grant(key: ApiKey, maker: Actor) -> None:
     """Refuse a key with more rights than its maker: scopes, expiry, branches and the bound agent."""
+    if key.project_id is None and (key.branch_patterns or key.agent_id or key.default_branch):
+        raise Invalid("A key of the server has no branches and no agent.", field="scopes")
     for scope in key.scopes:
         maker.require_scope(scope, grows=False)
     if maker.expires_at and (key.expires_at is None or key.expires_at > maker.expires_at):

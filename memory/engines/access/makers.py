@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from uuid import UUID
 
+from django.contrib.auth import get_user_model
+
 from memory.actors import Actor
 from memory.engines.versions.erased import as_uuid
 from memory.exceptions import Unauthenticated
@@ -94,13 +96,16 @@ def require_maker(actor: Actor) -> None:
     To be called in the transaction that makes a key or an invitation, which would outlive its maker.
     Raises Unauthenticated.
     """
-    if actor.id and actor.kind in ("user", "key") and not _is_there(actor):
+    if actor.id and actor.kind in ("user", "key", "server") and not _is_there(actor):
         raise Unauthenticated("Who asks for this was removed a moment ago.")
 
 
 def _is_there(actor: Actor) -> bool:
     if actor.kind == "user":
-        return Membership.objects.filter(project=actor.project_id, user__pk=int(actor.id)).exists()
+        keepers = get_user_model().objects.filter(pk=int(actor.id), is_superuser=True, is_active=True)
+        members = Membership.objects.filter(project=actor.project_id, user__pk=int(actor.id))
+        return members.exists() or keepers.exists()
     if (pk := as_uuid(actor.id)) is None:
         return False
-    return ApiKey.objects.filter(project=actor.project_id, pk=pk, revoked_at=None).exists()
+    project_id = None if actor.kind == "server" else actor.project_id
+    return ApiKey.objects.filter(project=project_id, pk=pk, revoked_at=None).exists()

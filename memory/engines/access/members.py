@@ -10,7 +10,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
-from memory.actors import ROLE_SCOPES, SCOPES, Actor
+from memory.actors import ROLE_SCOPES, SCOPES, SERVER, Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.makers import Identity, list_made_keys
 from memory.engines.audit.trail import record_entry
@@ -90,7 +90,8 @@ class MemberEngine:
     def add_member(self, *, username: str, actor: Actor, role: str = Role.VIEWER) -> Membership:
         """Add a user as a member. Needs the scope admin on every branch and for every agent.
 
-        Raises Invalid for an unknown username, Exists for a present member, scope, branch and agent refusals.
+        Raises Invalid for an unknown username, Exists for a present member, Conflict where the project has as
+        many members as it may, scope, branch and agent refusals.
         """
         actor.require_admin_of_all()
         role = check_role(role)
@@ -99,6 +100,7 @@ class MemberEngine:
             raise Invalid("Nobody here has the name {name}.", name=username[:150], field="username")
         try:
             with write_transaction():
+                require_place(actor.project_id)
                 member = Membership.objects.create(
                     project_id=actor.project_id, user=user, role=role, **actor.identity_fields("created_by")
                 )
@@ -175,13 +177,13 @@ class MemberEngine:
 
 def build_member_actor(member: Membership, user: Any, surface: str) -> Actor:
     """Return the actor of a membership that is already loaded."""
-    scopes = frozenset({ROLE_SCOPES[member.role]})
+    scopes = frozenset({ROLE_SCOPES[member.role], *([SERVER] if user.is_superuser else ())})
     return Actor(member.project_id, "user", str(user.pk), user.get_username(), scopes, surface=surface)
 
 
 def build_server_actor(project_id: UUID, user: Any) -> Actor:
     """Return the actor of a superuser in a project, member or not: who keeps the server may give roles."""
-    scopes = frozenset({ROLE_SCOPES[Role.MAINTAINER]} if user.is_superuser and user.is_active else ())
+    scopes = frozenset({ROLE_SCOPES[Role.MAINTAINER], SERVER} if user.is_superuser and user.is_active else ())
     return Actor(project_id, "user", str(user.pk), user.get_username(), scopes, surface="admin")
 
 
@@ -209,6 +211,13 @@ def lock_member(actor: Actor, member_id: int) -> Membership:
     # Serialise changes of a project's members, or two maintainers could remove each other.
     Project.objects.select_for_update().get(pk=actor.project_id)
     return get_member(actor, member_id)
+
+
+def require_place(project_id: UUID) -> None:
+    """Refuse a member more than a project may have, within the transaction that adds one. Raises Conflict."""
+    limit = Project.objects.select_for_update().get(pk=project_id).member_limit
+    if limit is not None and Membership.objects.filter(project=project_id).count() >= limit:
+        raise Conflict("The project may have {most} members, and has as many.", most=limit)
 
 
 def _require_removable(member: Membership, actor: Actor) -> None:

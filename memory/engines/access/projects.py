@@ -1,313 +1,277 @@
-"""Projects: created with their branch main and first members, changed in their settings, and removed whole.
+"""Projects: listed, made, changed and removed. Of its own project a key reads and changes the settings; all else
+is for who keeps the server.
 
-Only the local user creates or removes one. Both are recorded in the audit trail of the project that
-the user works in, since a project's own trail is removed with it.
+What is done with whole projects stands in the server's trail, since a project's own is removed with it.
 """
 
-import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
-from typing import Any, TypedDict, Unpack
+from typing import Annotated, Any, Unpack
 
-from django.apps import apps
-from django.contrib.auth import get_user_model
-from django.db import transaction
-from django.db.models import Model, QuerySet
+from django.db import IntegrityError
 
-from memory.actors import Actor, local_actor
-from memory.db.backend import get_index, get_store_copies
+from memory.actors import SERVER, Actor
 from memory.db.transactions import retry_methods, write_transaction
+from memory.engines.access import project_templates as templates
 from memory.engines.access.keys import KeyEngine
+from memory.engines.access.makers import require_maker
+from memory.engines.access.project_removal import (
+    MAX_ROWS_AT_ONCE,
+    Removal,
+    close_project,
+    count_every_version,
+    count_rows,
+    lock_branches,
+    run_removal,
+)
+from memory.engines.access.project_settings import (
+    KEPT_BY_SERVER,
+    SettingFields,
+    check_settings,
+    check_slug,
+    refuse_taken,
+    store_settings,
+)
+from memory.engines.audit.server_trail import record_server_entry
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import create_main
 from memory.engines.fields.base import Use
-from memory.engines.fields.facts import FACT
-from memory.engines.fields.projects import PROJECT
-from memory.engines.search.ranked import get_recipe
+from memory.engines.fields.filters import make_filter_checks
+from memory.engines.fields.keys import KEY
+from memory.engines.fields.orders import PROJECTS
+from memory.engines.fields.projects import CONFIRM, FIRST_KEY, MEMBERS, PROJECT_FILTERS, TEMPLATE
 from memory.engines.support import validation as c
-from memory.engines.support.validation import refuse_secret
-from memory.exceptions import Conflict, Exists, Invalid, NotFound, ScopeMissing
-from memory.models import Branch, BranchedModel, Fact, Membership, Project, QueueMessage
-from memory.models.projects import MAX_DAYS
-from memory.texts import split_names
+from memory.engines.support.pagination import Page, paginate
+from memory.exceptions import Invalid, NotFound, ScopeMissing, StaleVersion
+from memory.models import ApiKey, Membership, Project
+from memory.queue.producer import enqueue
 
-BATCH_SIZE = 500
-CHECKS = PROJECT.field_checks(Use.UPDATE)
-CHECK_DAYS = c.integer_check(1, MAX_DAYS)
-MAX_CATEGORIES = 50  # with days to live
-CHECK_ORIGIN = c.one_of([name for name in Fact.Origin.values if name != Fact.Origin.DREAMING])
-SLUG, USER = "default", "admin"
+FILTERS = make_filter_checks(PROJECT_FILTERS)
+KEY_CHECKS = KEY.field_checks(Use.CREATE)
+NOTHING_GIVEN: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class NewProject:
+    """A project that was made, with its first key and its token, which is told once; None where none is."""
+
+    project: Project
+    key: ApiKey | None = None
+    token: str | None = None
 
 
 @retry_methods
 class ProjectEngine:
+    def list_projects(
+        self,
+        *,
+        actor: Actor,
+        slug: str = "",
+        name: str = "",
+        limit: int = 50,
+        cursor: str = "",
+        ordering: str = "",
+    ) -> Page[Project]:
+        """List the projects that the actor may know: its own, or all of them for who keeps the server."""
+        found = c.validate({"slug": slug, "name": name}, FILTERS)
+        rows = list_visible(actor)
+        rows = rows.filter(slug=found["slug"]) if found["slug"] else rows
+        rows = rows.filter(name__icontains=found["name"]) if found["name"] else rows
+        return paginate(rows, **PROJECTS.read_key(ordering), limit=limit, cursor=cursor)
+
+    def get_project(self, *, actor: Actor, project_slug: str = "") -> Project:
+        """Return a project that the actor may know, its own without a name. Raises NotFound."""
+        named = {"slug": project_slug} if project_slug else {"pk": actor.project_id}
+        if project := list_visible(actor).filter(**named).first():
+            return project
+        raise NotFound("There is no project {slug} here.", slug=ascii(project_slug)[1:-1])
+
     def create_project(
         self,
         *,
         slug: str,
-        name: str,
         actor: Actor,
-        members: Iterable[Any] = (),
+        template: Annotated[str, TEMPLATE] = "",
+        members: Annotated[Sequence[Mapping[str, Any]], MEMBERS] = (),
+        key: Annotated[Mapping[str, Any] | None, FIRST_KEY] = None,
         began: datetime | None = None,
         prepare: Callable[[Project], Any] | None = None,
-    ) -> Project:
-        """Create a project with an empty branch main; the users in ``members`` become its maintainers.
+        **settings: Unpack[SettingFields],
+    ) -> NewProject:
+        """Create a project with an empty branch main, with what a template says, and what else is given: the
+        members, the settings, and a first key.
 
-        ``began`` backdates main; ``prepare`` gets the project within the transaction.
-
-        Raises Exists for a slug that is taken, Invalid for one that holds a secret.
+        ``began`` backdates main; ``prepare`` gets the project within the transaction. Needs the scope server.
+        Raises Exists for a slug that is taken, NotFound for a template that is not there, Invalid.
         """
-        require_user(actor)
-        refuse_secret("slug", slug)
+        actor.require_scope(SERVER)
+        check_slug(slug)
+        values = {"name": slug, **check_settings(settings), "slug": slug}
+        parts = templates.read_parts(template) if template else {}
+        new_key = check_key(key, slug) if key is not None else None
         with write_transaction():
-            if Project.objects.filter(slug=slug).exists():
-                raise Exists("A project {slug} exists already.", slug=slug)
-            project = Project.objects.create(name=name, slug=slug)
-            self.open_project(project=project, members=members, began=began)
-            record_entry(actor, "project.create", slug)
+            require_maker(actor)
+            refuse_taken(slug)
+            project = make_row(slug)
+            create_main(project, began)
+            acting = actor.within(project.pk)
+            record_entry(acting, "project.create", slug)
+            templates.apply_parts(project, {**parts, "settings": {**parts.get("settings", {}), **values}}, acting)
+            templates.apply_members(project, templates.check_members(members), acting)
+            made = NewProject(project, *(KeyEngine().create_key(actor=acting, **new_key) if new_key else ()))
+            detail = {"project": str(project.pk), "template": template, "key": made.key and made.key.prefix}
+            record_server_entry(actor, "project.create", slug, detail)
             if prepare:
                 prepare(project)
-        return project
+        return made
 
-    def open_project(
-        self, *, project: Project, members: Iterable[Any] = (), began: datetime | None = None
-    ) -> None:
-        """Create the empty branch main and the first maintainers of a new project."""
-        create_main(project, began)
-        for user in members:
-            Membership.objects.create(project=project, user=user, role=Membership.Role.MAINTAINER)
-
-    def remove_project(
-        self, *, project: Project, actor: Actor, check: Callable[[Project], None] | None = None
-    ) -> dict[str, int]:
-        """Delete a project with all its content, history and audit trail; return the number of rows deleted
-        by model name. Other projects are not touched.
-
-        ``check`` may refuse once nobody can write into the project any more. Raises Conflict for the project
-        that the actor works in.
-        """
-        require_user(actor)
-        if project.pk == actor.project_id:
-            raise Conflict("A project is removed from another one, whose audit trail then tells of it.")
-        with write_transaction():
-            branches = lock_branches(project)
-            if check:
-                check(project)
-            counts = count_rows(project)
-            delete_project(project, branches)
-            record_entry(actor, "project.remove", project.slug, {"rows": counts, "project": str(project.pk)})
-        return counts
-
-
-def lock_branches(project: Project) -> list[int]:
-    """Lock the project against writes until the transaction ends; return its branch ids, deepest first."""
-    branches = Branch.objects.select_for_update().filter(project=project).order_by("-depth", "pk")
-    return list(branches.values_list("pk", flat=True))
-
-
-def count_rows(project: Project) -> dict[str, int]:
-    """Count a project's rows in each table, by model name, without empty tables.
-
-    A versioned row counts once, however many versions it has; fact versions count separately as "Version".
-    """
-    branches = list(Branch.objects.filter(project=project).values_list("pk", flat=True))
-    counts = {
-        model.__name__: count_memories(rows).count() for model, rows in list_project_rows(project, branches)
-    }
-    counts["Version"] = Fact._base_manager.filter(branch__in=branches).count()
-    return {name: count for name, count in sorted(counts.items()) if count}
-
-
-# ---- pieces ----------------------------------------------------------------------------------------
-
-
-def require_user(actor: Actor) -> None:
-    """Refuse all but the local user: a key or membership is valid for one project only."""
-    if actor.kind != "local":
-        raise ScopeMissing("Only the local user of the store may do this.")
-    actor.require_scope("admin")
-
-
-def list_project_rows(project: Project, branches: list[int]) -> Iterator[tuple[type[Model], QuerySet]]:
-    """Yield every model that has rows of the project, with those rows."""
-    for model in apps.get_models():
-        columns = {field.attname for field in model._meta.concrete_fields}
-        if "project_id" in columns:
-            yield model, model._base_manager.filter(project_id=project.pk)
-        elif "branch_id" in columns:
-            yield model, model._base_manager.filter(branch_id__in=branches)
-
-
-def count_memories(rows: QuerySet) -> QuerySet:
-    """Count logical rows: the versions of one memory are one row."""
-    return rows.values("uid").distinct() if issubclass(rows.model, BranchedModel) else rows
-
-
-def _forget_copies(project: Project) -> None:
-    """Drop the project's snapshots and workspaces once the transaction commits."""
-    copies = get_store_copies()
-    for name in project.snapshots.exclude(copy="").values_list("copy", flat=True):
-        transaction.on_commit(partial(copies.drop_snapshot, name))
-    for name in project.workspaces.values_list("copy", flat=True):
-        transaction.on_commit(partial(copies.drop_workspace, name))
-
-
-def delete_project(project: Project, branches: list[int]) -> None:
-    waiting = [f"memory.hold_past[{branch}]" for branch in branches]
-    waiting += [f'{name}["{project.pk}"]' for name in ("memory.embed", "memory.near")]
-    QueueMessage.objects.filter(key__in=waiting).delete()
-    _forget_copies(project)
-    for model, rows in list_project_rows(project, branches):
-        if issubclass(model, BranchedModel):
-            unindex_rows(rows)
-        if model is not Branch:
-            rows.delete()
-    for branch in branches:  # a branch cannot be deleted before the branches forked from it
-        Branch.objects.filter(pk=branch).delete()
-    project.delete()
-
-
-def unindex_rows(rows: QuerySet) -> None:
-    last = -1
-    while batch := list(rows.filter(rid__gt=last).order_by("rid").only("rid")[:BATCH_SIZE]):
-        last = batch[-1].rid
-        get_index().remove_rows(batch)
-
-
-class SettingFields(TypedDict, total=False):
-    """The settings of a project, in Python."""
-
-    name: str
-    recipe: str
-    least_evidence: float | None
-    redact_secrets: bool
-    durable_categories: str
-    age_facts: bool
-    category_ttl_days: dict[str, int]
-    stale_after_days: int | None
-    fact_budget: int | None
-    consolidate_agents: bool
-    propose_reflections: bool
-    dream_min_size: int
-    dream_cohesion: float
-    dream_min_age_cycles: int
-    dream_every_n_cycles: int
-    dream_allow_zero_confirmation: bool
-    dream_origins: str
-
-
-@retry_methods
-class ProjectSettingsEngine:
-    def get_project(self, *, actor: Actor, slug: str = "") -> Project:
-        """Return the actor's project. Raises NotFound for the name of another one."""
-        actor.require_scope("read")
-        project = Project.objects.get(pk=actor.project_id)
-        if slug not in ("", project.slug):
-            raise NotFound("There is no project {slug} here.", slug=ascii(slug)[1:-1])
-        return project
-
-    def update_project(self, *, actor: Actor, slug: str = "", **settings: Unpack[SettingFields]) -> Project:
+    def update_project(
+        self,
+        *,
+        actor: Actor,
+        project_slug: str = "",
+        expected_version: int | None = None,
+        **settings: Unpack[SettingFields],
+    ) -> Project:
         """Change settings; what is not given stays as it is.
 
-        Needs the scope admin on every branch and for every agent. Raises NotFound, Invalid, UnknownField,
+        Needs the scope admin on every branch and for every agent; another slug, the member limit and other
+        projects need the scope server. Raises NotFound, Exists, Invalid, UnknownField, StaleVersion,
         BranchForbidden, AgentForbidden.
         """
-        actor.require_admin_of_all()
-        values = check_settings(actor, settings)
+        require_right(actor, settings)
+        values = check_settings(settings)
         with write_transaction():
-            Project.objects.select_for_update().get(pk=actor.project_id)
-            project = self.get_project(actor=actor, slug=slug)
+            found = self.get_project(actor=actor, project_slug=project_slug)
+            project = Project.every.select_for_update().get(pk=found.pk)
+            refuse_stale(project, expected_version)
             before = {name: getattr(project, name) for name in values}
             changed = {name: value for name, value in values.items() if value != before[name]}
             if changed:
+                if "slug" in changed:
+                    refuse_taken(changed["slug"])
                 store_settings(project, changed)
-                old = {name: before[name] for name in changed}
-                record_entry(actor, "project.update", project.slug, {**changed, "before": old})
+                record_change(project, actor, changed, {name: before[name] for name in changed})
         return project
 
+    def remove_project(
+        self,
+        *,
+        project_slug: str,
+        actor: Actor,
+        confirm: Annotated[str, CONFIRM] = "",
+        check: Callable[[Project], None] | None = None,
+    ) -> Removal:
+        """Remove a project with all its content, history, keys, members and audit trail. Other projects are not
+        touched.
 
-def check_settings(actor: Actor, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return valid settings. Raises Invalid, UnknownField."""
-    values = c.validate(settings, CHECKS)
-    if values.get("recipe"):
-        get_recipe(actor, values["recipe"])
-    check_category_days(values.get("category_ttl_days", {}))
-    check_origins(values.get("dream_origins", ""))
-    return values
-
-
-def check_category_days(days: Mapping[str, Any]) -> None:
-    """Check the days to live by category. Raises Invalid."""
-    if len(days) > MAX_CATEGORIES:
-        raise Invalid("{field} may have {most} categories.", field="category_ttl_days", most=MAX_CATEGORIES)
-    for category, number in days.items():
-        FACT["category"].check("category_ttl_days", category)
-        CHECK_DAYS("category_ttl_days", number)
-
-
-def check_origins(names: str) -> None:
-    """Check the origins that dreaming reads: what it made itself is none of them. Raises Invalid."""
-    for name in split_names(names):
-        CHECK_ORIGIN("dream_origins", name)
-
-
-def store_settings(project: Project, values: Mapping[str, Any]) -> None:
-    for name, value in values.items():
-        setattr(project, name, value)
-    project.save(update_fields=list(values))
-
-
-@dataclass(frozen=True)
-class FirstStart:
-    """Credentials of the first start, to be shown once. ``password`` is "" when the owner chose it."""
-
-    user: str
-    password: str
-    key: str
-
-
-class ProvisioningEngine:
-    def provision(self, *, password: str = "", keep: Callable[[FirstStart], None]) -> FirstStart | None:
-        """Create what a first start needs, and return its credentials; None where there is a project.
-
-        ``keep`` stores the credentials within the transaction: an interrupted start leaves all or nothing.
+        From the answer on nobody reads or writes in it. A large project is taken away behind the answer; of one
+        that is being removed it says how far that is. ``check`` may refuse once nobody can write any more.
+        Needs the scope server. Raises NotFound, Invalid where ``confirm`` is not the slug.
         """
-        if Project.objects.exists():  # a store that takes no writes can be served
-            return None
-        with write_transaction():
-            if Project.objects.exists():
-                return None
-            first = create_first(password)
-            keep(first)
-        return first
-
-    def set_password(self, *, password: str) -> bool:
-        """Set the admin user's password; return False where that user is gone."""
-        user = get_user_model().objects.filter(username=USER).first()
-        if user is None:
-            return False
-        user.set_password(password)
-        user.save(update_fields=["password"])
-        return True
+        actor.require_scope(SERVER)
+        project = self.get_project(actor=actor, project_slug=project_slug)
+        require_confirmed(project, confirm)
+        if project.removed_at:
+            counts, total = {}, project.rows_to_remove
+        else:
+            counts, total = count_rows(project), count_every_version(project)
+            project = begin_removal(project, actor, counts, total, check)
+        if actor.kind == "local" or total <= MAX_ROWS_AT_ONCE:
+            return Removal(project, counts, run_removal(project))
+        enqueue("memory.sweep_removals")
+        return Removal(project, counts, False)
 
 
-def create_first(password: str) -> FirstStart:
-    project = Project.objects.create(name="Default", slug=SLUG)
-    user, shown = get_or_create_admin(password)
-    ProjectEngine().open_project(project=project, members=[user])
-    actor = local_actor(project.pk, label="first start")
-    _, token = KeyEngine().create_key(label="first key", scopes=["admin"], actor=actor)
-    return FirstStart(USER, shown, token)
+def list_visible(actor: Actor) -> Any:
+    """Return the projects that an actor may know. Raises ScopeMissing."""
+    if actor.has_scope(SERVER):
+        return Project.every.all()
+    actor.require_scope("read")
+    return Project.objects.filter(pk=actor.project_id)
 
 
-def get_or_create_admin(password: str) -> tuple[Any, str]:
-    """Return the admin user and the password to show; "" when the owner chose it, now or with
-    createsuperuser.
-    """
-    users = get_user_model().objects
-    if user := users.filter(username=USER).first():
-        return user, ""
-    chosen = password or secrets.token_urlsafe(12)
-    return users.create_superuser(USER, password=chosen), "" if password else chosen
+def require_right(actor: Actor, settings: Mapping[str, Any]) -> None:
+    """Refuse changes that are not the actor's to make. Raises ScopeMissing and as require_admin_of_all."""
+    if not actor.has_scope(SERVER):
+        actor.require_admin_of_all()
+        if KEPT_BY_SERVER & settings.keys():
+            raise ScopeMissing(scope=SERVER)
+
+
+def refuse_stale(project: Project, expected_version: int | None) -> None:
+    if expected_version not in (None, project.version):
+        text = "The project is at version {current}, not {expected}: read it again."
+        raise StaleVersion(text, current=project.version, expected=expected_version)
+
+
+def record_change(
+    project: Project, actor: Actor, changed: Mapping[str, Any], before: Mapping[str, Any]
+) -> None:
+    """Tell of changed settings in the project's trail; in the server's too where only its keeper may do it."""
+    detail, is_own = {**changed, "before": before}, project.pk == actor.project_id
+    acting = actor if is_own else actor.within(project.pk)
+    record_entry(acting, "project.update", project.slug, detail)
+    if not is_own or KEPT_BY_SERVER & changed.keys():
+        record_server_entry(actor, "project.update", project.slug, detail)
+
+
+def make_row(slug: str) -> Project:
+    try:
+        return Project.objects.create(slug=slug, name=slug)
+    except IntegrityError:  # another request made it meanwhile
+        refuse_taken(slug)
+        raise
+
+
+def open_project(project: Project, members: Iterable[Any]) -> None:
+    """Create the empty branch main and the first maintainers of a new project."""
+    create_main(project)
+    add_maintainers(project, members)
+
+
+def add_maintainers(project: Project, users: Iterable[Any]) -> None:
+    for user in users:
+        Membership.objects.create(project=project, user=user, role=Membership.Role.MAINTAINER)
+
+
+def check_key(key: Mapping[str, Any], slug: str) -> dict[str, Any]:
+    """Return the fields of a first key. Raises Invalid, UnknownField."""
+    if not isinstance(key, Mapping):
+        raise Invalid("{field} must be an object.", field="key")
+    values = c.validate({"label": slug, **key}, KEY_CHECKS)
+    if SERVER in values.get("scopes", ()):
+        raise Invalid("A project's key has no scope {scope}.", scope=SERVER, field="key")
+    return {"scopes": (), **values}
+
+
+def require_confirmed(project: Project, confirm: str) -> None:
+    """Refuse a removal whose request does not repeat the slug. Raises Invalid."""
+    if confirm != project.slug:
+        raise Invalid(
+            "All memory of the project would be gone: to remove it, send its slug {slug} as confirm.",
+            slug=project.slug,
+            field="confirm",
+        )
+
+
+def begin_removal(
+    project: Project,
+    actor: Actor,
+    counts: Mapping[str, int],
+    total: int,
+    check: Callable[[Project], None] | None = None,
+) -> Project:
+    """Close a project, and queue its removal; return it as it is now."""
+    with write_transaction():
+        project = Project.every.select_for_update().get(pk=project.pk)
+        if project.removed_at:
+            return project  # by another request
+        lock_branches(project)
+        if check:
+            check(project)
+        close_project(project, total)
+        detail = {"project": str(project.pk), "name": project.name, "rows": counts}
+        record_server_entry(actor, "project.remove", project.slug, detail)
+    return project

@@ -4,7 +4,7 @@ import re
 
 from django.utils.translation import gettext_lazy as _
 
-from memory.actors import SCOPES
+from memory.actors import SCOPES, SERVER
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
 from memory.engines.fields.common import MAKER, answered_time
 from memory.engines.fields.filters import one_of
@@ -62,7 +62,7 @@ KEY = Noun(
     Field("prefix", Reference(8), use=READ, answer_help="The part of the token that may be shown."),
     Field(
         "scopes",
-        ListOf(Choice([(scope, scope) for scope in SCOPES]), min_items=1),
+        ListOf(Choice([(scope, scope) for scope in (*SCOPES, SERVER)]), min_items=1),
         use=OFFERED,
         required=True,
         label=_("It may"),
@@ -75,7 +75,8 @@ KEY = Noun(
             ("admin", _("admin: everything, keys included")),
         ),
         option=Option(
-            "read, propose, write (default), curate, merge, admin; each includes those before it",
+            "read, propose, write (default), curate, merge, admin; each includes those before it; or server"
+            " alone, for a key that makes and removes projects",
             "--scope",
             "SCOPE",
         ),

@@ -23,6 +23,7 @@ KEYS = Ordering(
 )
 MEMBERS = Ordering({"joined_at": "id", "name": "user__username", "role": "role"})
 MERGE_REQUESTS = Ordering({"-created_at": "number", "title": "title", "-closed_at": "closed_at"})
+PROJECTS = Ordering({"slug": "slug", "name": "name", "-created_at": "id"}, unique=["slug"])
 QUESTIONS = Ordering({"-created_at": "id", "branch": "branch", "category": "category"})
 SESSIONS = Ordering({"-created_at": "id", "id": "key"}, unique=["key"])
 SNAPSHOTS = Ordering({"-created_at": "id", "name": "name"})

@@ -2,17 +2,43 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from memory.engines.fields.base import READ, Field, Noun, Option, Use
+from memory.engines.fields.base import NO_USE, READ, Field, Noun, Option, Use
 from memory.engines.fields.common import answered_time
-from memory.engines.fields.types import Flag, JSONObject, Number, Reference, Text, Whole
-from memory.models.projects import MAX_BUDGET, MAX_DAYS, MAX_GROUP, MIN_COHESION, MIN_GROUP
+from memory.engines.fields.filters import one_of
+from memory.engines.fields.keys import KEY
+from memory.engines.fields.members import MEMBER
+from memory.engines.fields.types import (
+    Flag,
+    Identifier,
+    JSONObject,
+    ListOf,
+    Number,
+    Record,
+    Reference,
+    Text,
+    Whole,
+)
+from memory.models.projects import MAX_BUDGET, MAX_DAYS, MAX_GROUP, MAX_MEMBERS, MIN_COHESION, MIN_GROUP
 
 SETTING = READ | Use.UPDATE | Use.OPTION
 
 PROJECT = Noun(
     "project",
-    Field("slug", Reference(100), use=READ, answer_help="The project's name in addresses."),
-    Field("name", Text(200, 1), "What people call the project.", SETTING),
+    Field("id", Identifier(), use=READ, answer_help="It stays when the slug changes."),
+    Field(
+        "slug",
+        Reference(100, 1),
+        "Its name in addresses: lower-case letters, digits, hyphens and underscores. Another one needs the scope"
+        " server; pages at the old one lead to the new one, REST does not know it any more.",
+        READ | Use.UPDATE,
+        answer_help="The project's name in addresses.",
+        label=_("Name in addresses"),
+        form_help=_("Lower-case letters, digits and hyphens, such as acme-support."),
+    ),
+    Field(
+        "version", Whole(), use=READ, answer_help="Of the settings: it grows with each change of them."
+    ),
+    Field("name", Text(200, 1), "What people call the project.", SETTING, label=_("Name")),
     Field(
         "recipe",
         Reference(50),
@@ -154,6 +180,65 @@ PROJECT = Noun(
         form_help=_("Separated by commas. Empty: EXPERIENCE."),
         option=Option("origins that dreaming reads, separated by commas"),
     ),
+    Field(
+        "member_limit",
+        Whole(0, MAX_MEMBERS),
+        "How many members the project may have; null: any number. Needs the scope server.",
+        SETTING,
+        null=True,
+        label=_("Members at most"),
+        form_help=_("Empty: any number."),
+        option=Option("how many members it may have; needs the scope server"),
+    ),
     answered_time("created_at"),
-    commands=("project", "show and change the settings of the project"),
+    Field("state", Reference(20), use=READ, answer_help="open, or removing while it is taken away."),
+    Field(
+        "removal",
+        JSONObject(),
+        use=READ,
+        answer_null=True,
+        answer_help="How far the removal has come: since, rows, removed. null where it is not removed.",
+    ),
+    commands=("project", "show and change the settings of the project; make, rename and remove projects"),
+)
+PROJECT_FILTERS = PROJECT.filtered_by(
+    one_of("slug", Reference(100), "The project of this slug.", option=Option("of this slug")),
+    one_of(
+        "name",
+        Reference(200),
+        "Projects whose names have this part.",
+        option=Option("whose names have this part"),
+    ),
+)
+TEMPLATE = Field(
+    "template",
+    Reference(100),
+    "A template of projects: settings, policies, instructions and members to begin with.",
+    label=_("Template"),
+    form_help=_("What the project begins with."),
+    option=Option("what the project begins with", metavar="NAME"),
+)
+NEW_MEMBER = Record(
+    "NewMemberInput",
+    "An account of this server and its role.",
+    (MEMBER["username"], MEMBER["role"]),
+)
+MEMBERS = Field("members", ListOf(NEW_MEMBER), "Accounts of this server that become members.", NO_USE)
+FIRST_KEY = Field(
+    "key",
+    Record(
+        "FirstKeyInput",
+        "The first key of a new project: its scopes, and what else a key has.",
+        tuple(one.as_optional() for one in KEY.select_fields(Use.CREATE)),
+    ),
+    "A first key of the project, whose token is answered once.",
+    NO_USE,
+    null=True,
+)
+CONFIRM = Field(
+    "confirm",
+    Reference(100),
+    "The slug of the project once more: nothing is removed without it.",
+    label=_("To confirm, type its name in addresses"),
+    option=Option("the slug once more, where nobody can be asked", metavar="SLUG"),
 )

@@ -49,6 +49,8 @@ def check_health(actor: Actor | None) -> HealthReport:
         parts["backup"] = backups
     if actor is None:
         return {"status": get_overall_status(parts)}
+    if actor.project_id is None:  # a key of the server
+        return {"status": get_overall_status(parts), **parts}
     actor.require_scope("read")
     parts["embedding"] = EmbeddingEngine().count_backlog(actor.project_id)
     parts["quota"] = report_usage(UsageEngine().get_usage(actor=actor))

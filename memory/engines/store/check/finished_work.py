@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from memory.extensions import find_extension
-from memory.models import Branch, Erasure, EvalRun, NearCheck, QueueMessage, Session, Vector
+from memory.models import Branch, Erasure, EvalRun, NearCheck, Project, QueueMessage, Session, Vector
 
 logger = logging.getLogger(__name__)
 Done = Callable[..., bool]  # takes the arguments of a task
@@ -47,6 +47,10 @@ def is_erased() -> bool:
     return not Erasure.objects.filter(state=Erasure.State.PENDING).exists()
 
 
+def is_removed() -> bool:
+    return not Project.every.exclude(removed_at=None).exists()
+
+
 FINISHED: dict[str, Done] = {
     "memory.embed": is_embedded,
     "memory.near": is_compared,
@@ -55,6 +59,7 @@ FINISHED: dict[str, Done] = {
     "memory.hold_past": is_pinned,
     "memory.run_eval": is_evaluated,
     "memory.sweep_erasures": is_erased,
+    "memory.sweep_removals": is_removed,
 }
 
 

@@ -1,0 +1,61 @@
+"""Tokens of API keys: their form, and the key that a token opens. Only a hash of the secret is stored."""
+
+import hashlib
+import re
+import secrets
+import string
+from hmac import compare_digest
+from zlib import crc32
+
+from memory.engines.access.request_rows import read_key
+from memory.exceptions import Unauthenticated
+from memory.models import ApiKey
+
+# day1_<prefix>_<secret><checksum>: a fixed format that scanners for leaked secrets can recognise.
+TOKEN = re.compile(r"day1_([a-z0-9]{8})_([A-Za-z0-9]{43})([A-Za-z0-9]{6})")
+# one case only: the database may compare case-insensitively
+PREFIX_LETTERS = string.ascii_lowercase + string.digits
+LETTERS = string.digits + string.ascii_uppercase + string.ascii_lowercase
+
+
+def new_token(prefix: str) -> str:
+    """Return a token with a secret of 256 bits."""
+    start = f"day1_{prefix}_{encode_base62(secrets.randbits(256), 43)}"
+    return start + compute_checksum(start)
+
+
+def compute_checksum(text: str) -> str:
+    """Return a checksum that detects mistyped tokens without the database; it protects nothing."""
+    return encode_base62(crc32(text.encode()), 6)
+
+
+def encode_base62(number: int, width: int) -> str:
+    letters = ""
+    while number:
+        number, rest = divmod(number, 62)
+        letters = LETTERS[rest] + letters
+    return letters.rjust(width, "0")
+
+
+def hash_token(token: str) -> str:
+    # A plain hash is enough: nobody can try all secrets of 256 bits.
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def find_key(token: str) -> ApiKey:
+    """Return the key with this secret, in any state. Raises the same Unauthenticated for every failure."""
+    form = TOKEN.fullmatch(token)
+    if form is None or compute_checksum(token[:-6]) != form[3]:
+        raise Unauthenticated()
+    key = read_key(form[1])
+    if key is None or not compare_digest(key.secret_hash, hash_token(token)):
+        raise Unauthenticated()
+    return key
+
+
+def save_new(key: ApiKey) -> str:
+    key.prefix = "".join(secrets.choice(PREFIX_LETTERS) for _ in range(8))
+    token = new_token(key.prefix)
+    key.secret_hash = hash_token(token)
+    key.save(force_insert=True)
+    return token
