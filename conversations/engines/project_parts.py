@@ -24,8 +24,9 @@ def read_instructions(project: Project) -> dict[str, Any]:
 def check_instructions(value: Any) -> dict[str, Any]:
     """Return valid instructions. Raises Invalid, UnknownField."""
     fields = drop_own(check_object("instructions", value))
-    if others := sorted(fields.keys() - set(FIELDS)):
-        raise UnknownField(field=f"instructions.{others[0]}")
+    for name in sorted(fields.keys() - set(FIELDS)):
+        field = f"instructions.{name}"
+        raise UnknownField(field=field)
     return check_fields(fields.get("preset", ""), fields.get("text"), fields.get("categories"))
 
 

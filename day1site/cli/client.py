@@ -56,7 +56,8 @@ class Client:
 def open_client(project: str, makes_store: bool = False, of_server: bool = False) -> Client:
     """Return the client of the server that DAY1_URL names, else of the local store.
 
-    ``makes_store`` makes a store where there is none yet. One ``of_server`` is in no project of the local store.
+    ``makes_store`` makes a store where there is none yet. One ``of_server`` is in no project of the local
+    store.
     """
     return open_http(project) if server_url() else open_local(project, makes_store, of_server)
 

@@ -65,7 +65,9 @@ def find_slug(run: Invocation, client: Client, slug: str | None) -> str:
 @option("--member", "members", metavar="NAME[:ROLE]", multiple=True, help="an account that becomes a member")
 @option("--member-limit", metavar="N", type=int, help="how many members it may have")
 @option("--key-scope", metavar="SCOPE", multiple=True, help="make a first key with this scope")
-def create(run: Invocation, slug: str, members: tuple[str, ...], key_scope: tuple[str, ...], **fields: Any) -> None:
+def create(
+    run: Invocation, slug: str, members: tuple[str, ...], key_scope: tuple[str, ...], **fields: Any
+) -> None:
     values = {name: value for name, value in fields.items() if value is not None}
     values |= {"members": [read_member(one) for one in members]} if members else {}
     values |= {"key": {"scopes": list(key_scope)}} if key_scope else {}
@@ -87,7 +89,7 @@ def print_new(row: Answer) -> None:
 
 @GROUP.action(
     "rename",
-    "Give a project another slug: pages at the old one lead to it, REST and --project know the new one alone.",
+    "Give a project another slug: pages at the old one lead to it, REST and --project know only the new one.",
     "day1 project rename acme acme-support",
 )
 @slug_argument
@@ -151,7 +153,7 @@ GROUP.add_list(
     "save-template",
     "Keep what a project has as a template: settings, policies, instructions and members.",
     "day1 project save-template support --from acme",
-    "day1 project save-template support --parts '{\"settings\": {\"age_facts\": true}}'",
+    'day1 project save-template support --parts \'{"settings": {"age_facts": true}}\'',
 )
 @argument("name", "NAME")
 @option("--from", "source", metavar="SLUG", help="take what this project has")

@@ -63,7 +63,11 @@ def remove(actor: Actor, force: bool = False) -> Counts:
     Raises NotFound, and Conflict when others wrote into it, unless ``force``.
     """
     check = partial(_check_removable, force=force)
-    return ProjectEngine().remove_project(project_slug=_demo().slug, confirm=SLUG, actor=actor, check=check).counts
+    return (
+        ProjectEngine()
+        .remove_project(project_slug=_demo().slug, confirm=SLUG, actor=actor, check=check)
+        .counts
+    )
 
 
 def foreign(project: Project) -> Counts:

@@ -155,7 +155,11 @@ class Project(models.Model):
         """Return how far its removal has come; None where it is not being removed."""
         if not self.removed_at:
             return None
-        return {"since": self.removed_at.isoformat(), "rows": self.rows_to_remove, "removed": self.rows_removed}
+        return {
+            "since": self.removed_at.isoformat(),
+            "rows": self.rows_to_remove,
+            "removed": self.rows_removed,
+        }
 
 
 class ProjectTemplate(models.Model):

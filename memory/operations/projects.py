@@ -15,9 +15,7 @@ engine = ProjectEngine()
 ROW = Answer(shapes.ProjectShape, shapes.render)
 SETTINGS = PROJECT.select_fields(Use.UPDATE)
 
-PROJECTS = Resource(
-    "projects", "project", row=Row("project_slug", "slug"), model=Project, is_of_server=True
-)
+PROJECTS = Resource("projects", "project", row=Row("project_slug", "slug"), model=Project, is_of_server=True)
 PROJECTS.add(
     "create",
     engine.create_project,

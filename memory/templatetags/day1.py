@@ -74,6 +74,7 @@ MAKERS = {
     "key": ("agent", "key", MAKER_WORDS["key"]),
     "user": ("person", "person", MAKER_WORDS["user"]),
     "local": ("person", "command", MAKER_WORDS["local"]),
+    "server": ("agent", "key", MAKER_WORDS["server"]),
     "system": ("agent", "gear", MAKER_WORDS["system"]),
 }
 

@@ -254,6 +254,9 @@ ACTION_LABELS: dict[str, Any] = {
     "member.close": _("closed the account of a member"),
     "project.create": _("made the project"),
     "project.remove": _("removed a project"),
+    "project.removed": _("took away the last of a project"),
+    "project_template.create": _("kept a template of projects"),
+    "project_template.delete": _("deleted a template of projects"),
     "project.update": _("changed the project's settings"),
     "session.create": _("began a session"),
     "session.resume": _("resumed a session"),
@@ -351,5 +354,6 @@ MAKER_WORDS = {
     "user": _("person"),
     "key": _("API key"),
     "local": _("command line"),
+    "server": _("key of the server"),
     "system": _("Day1 itself"),
 }

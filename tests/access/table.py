@@ -380,6 +380,7 @@ PAGES = {
         ("keys", "rotate-key", "revoke-key", "invite", "remove-member", "audit", "server"), "admin"
     ),
     **dict.fromkeys(("erasures", "erasure", "erase"), "admin"),
+    **dict.fromkeys(("projects", "remove-project"), "server"),
 }
 CORRECTION = {
     "fact_text": "Corrected.",
@@ -477,6 +478,8 @@ FORMS = (
     Form("admin", "keys", {"label": "k"}),
     Form("admin", "rotate-key", {"grace_seconds": "0"}),
     Form("admin", "revoke-key"),
+    Form("server", "projects", {"slug": "acme"}),
+    Form("server", "remove-project", {"confirm": "acme"}),
     Form("admin", "erase", {"scope": "fact", "target": "{fact}"}),
     Form("write", "expired"),
     Form("write", "branch", {}, "do=archive"),

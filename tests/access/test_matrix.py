@@ -53,6 +53,7 @@ WORDS = {
     "invitation_id": "invitation",
     "branch_name": "name",
     "uid": "conflict",
+    "project_slug": "tenant",
 }
 
 
@@ -169,7 +170,9 @@ def test_another_projects_key_finds_none_of_its_rows(other_project: Project, row
         named = set(re.findall(r"{(\w+)}", row.path)) - names
         if row.method == "PUT" and row.path.startswith("/items/"):
             continue  # which makes an item of the other project
-        if row.scope not in ("", SERVER) and named and not row.path.endswith("/explain"):  # which says that nothing is there
+        if (
+            row.scope not in ("", SERVER) and named and not row.path.endswith("/explain")
+        ):  # which says that nothing is there
             answer = send(api, row, rows)
             if answer.status_code != 404:
                 wrong.append((row, answer.status_code, answer.content))
@@ -293,7 +296,9 @@ def test_a_role_does_its_actions_and_no_other(people: dict[str, Client], rows: d
                         wrong.append((role, row, answer.status_code))
             assert wrong == []
     for row in table.FORMS:
-        role = next(role for role in ROLES if reaches(ROLE_SCOPES[role], row.scope))
+        role = next((role for role in ROLES if reaches(ROLE_SCOPES[role], row.scope)), "")
+        if not role:
+            continue  # of superusers
         answer = act(people[role], row.page, pages, row, rows)
         if answer.status_code in (400, 403, 404, 500):
             wrong.append((role, row, answer.status_code))

@@ -1,6 +1,6 @@
 """Projects over REST, the command line and a page: made, renamed, removed by who keeps the server alone."""
 
-from collections.abc import Iterator
+import re
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from day1site import cli
 from memory.actors import SERVER, local_actor
 from memory.engines.access.keys import KeyEngine
 from memory.engines.access.project_removal import MAX_ROWS_AT_ONCE, finish_removals, run_removal
-from memory.models import ApiKey, Fact, Project, RecallLog, ServerEntry
+from memory.models import ApiKey, Fact, Membership, Project, RecallLog, ServerEntry
 from memory.queue.producer import is_queued
 from memory.tasks import sweep_removals
 from tests.memory.api.client import Api, api_for, nothing_left, refused
@@ -50,7 +50,12 @@ def test_a_tenant_is_provisioned_with_one_request(keeper: Api, project: Project)
     assert api_for(project).get("/facts").json()["results"] == []
     (member,) = tenant.get("/members").json()["results"]
     told = {name: member[name] for name in ("username", "role", "created_by", "created_by_kind")}
-    assert told == {"username": "vera", "role": "maintainer", "created_by": "tester", "created_by_kind": "server"}
+    assert told == {
+        "username": "vera",
+        "role": "maintainer",
+        "created_by": "tester",
+        "created_by_kind": "server",
+    }
     User.objects.create_user("sam")
     admin = api_for(Project.objects.get(slug="acme"))
     with nothing_left():
@@ -138,7 +143,9 @@ def test_a_template_gives_what_its_project_has(keeper: Api, project: Project) ->
     assert {name: policy[name] for name in kept} == {name: before[name] for name in kept}
     told = tenant.get("/instructions").json()
     assert (told["text"], told["categories"]) == ("Names of customers.", ["customer"])
-    assert [row["name"] for row in tenant.get("/learning").json()["results"] if not row["enabled"]] == ["command"]
+    assert [row["name"] for row in tenant.get("/learning").json()["results"] if not row["enabled"]] == [
+        "command"
+    ]
     assert [row["username"] for row in tenant.get("/members").json()["results"]] == ["vera"]
     assert keeper.delete("/project-templates/support").status_code == 204
     assert tenant.get("/policies/main").status_code == 200
@@ -178,13 +185,13 @@ def count_rows_of(project_id: Any) -> dict[str, int]:
 
 
 @pytest.fixture
-def tenant(keeper: Api) -> Iterator[Project]:
-    """A project with facts and more rows than a request takes away."""
+def tenant(keeper: Api) -> Any:
+    """Make a project with a key and a fact."""
     made = keeper.post("/projects", {"slug": "acme", "key": {"scopes": ["write"]}}).json()
     Api(made["token"]).fact("Acme ships on Fridays.")
-    project = Project.objects.get(slug="acme")
+    project: Any = Project.objects.get(slug="acme")
     project.token = made["token"]
-    yield project
+    return project
 
 
 def fill(project: Project) -> None:
@@ -244,3 +251,30 @@ def test_a_key_of_the_server_reads_no_memory(keeper: Api, project: Project) -> N
     KeyEngine().revoke_key(key_id=key.pk, actor=local_actor(project.pk))
     refused(keeper.get("/projects"), 401, "unauthenticated")
     assert list(ServerEntry.objects.values_list("action", flat=True)) == ["key.revoke", "key.create"]
+
+
+def test_superusers_keep_projects_on_a_page(keeper: Api, project: Project) -> None:
+    root = person("root", project, Membership.Role.VIEWER)
+    User.objects.filter(pk=root.pk).update(is_superuser=True)
+    page, admin = browser(User.objects.get(pk=root.pk)), browser(person("lea", project, "maintainer"))
+    assert admin.get("/p/test/projects").status_code == 403
+    assert "/p/test/projects" not in admin.get("/p/test/members").content.decode()
+    assert page.get("/p/test/projects").status_code == 200
+    page.post("/p/test/projects?do=save", {"name": "support", "project": "test"})
+    made = page.post("/p/test/projects?do=create", {"slug": "acme", "name": "Acme", "template": "support"})
+    assert made.status_code == 302
+    acme = Project.objects.get(slug="acme")
+    roles = dict(Membership.objects.filter(project=acme).values_list("user__username", "role"))
+    assert roles == {"root": "maintainer", "lea": "maintainer"}
+    refusal = page.post("/p/test/projects?do=create", {"slug": "acme"})
+    assert (refusal.status_code, "A project acme exists already." in refusal.content.decode()) == (409, True)
+    shown = page.post("/p/test/projects?do=key", {"label": "ops"})
+    token = re.search("day1_[a-z0-9]{8}_[A-Za-z0-9]+", shown.content.decode())
+    assert token
+    assert Api(token[0]).get("/projects/acme").status_code == 200
+    with nothing_left():
+        assert page.post("/p/test/projects/acme/remove", {"confirm": "no"}).status_code == 400
+        assert admin.post("/p/test/projects/acme/remove", {"confirm": "acme"}).status_code == 403
+    assert page.post("/p/test/projects/acme/remove", {"confirm": "acme"}).status_code == 302
+    assert count_rows_of(acme.pk) == {}
+    assert "took away the last of a project" in page.get("/p/test/projects").content.decode()

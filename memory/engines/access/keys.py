@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
-from memory.actors import SCOPES, SERVER, Actor
+from memory.actors import NO_PROJECT, SCOPES, SERVER, Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.key_tokens import find_key, save_new
 from memory.engines.access.makers import require_maker
@@ -33,7 +33,15 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.support.usage import SCHEDULE
 from memory.engines.support.write_buffer import buffer
-from memory.exceptions import AgentForbidden, BranchForbidden, Conflict, Invalid, NotFound, ScopeMissing, Unauthenticated
+from memory.exceptions import (
+    AgentForbidden,
+    BranchForbidden,
+    Conflict,
+    Invalid,
+    NotFound,
+    ScopeMissing,
+    Unauthenticated,
+)
 from memory.models import ApiKey
 from memory.models.keys import ApiKeyQuerySet
 
@@ -42,7 +50,9 @@ PATTERN_LENGTH = KEY["branch_patterns"].type.item.max_length
 REST_SURFACE = "rest"  # of REST and the stream of events
 USED = "key.used"
 ENDED = "This key has ended already; make a new one."
-OF_SERVER = "This is a key of the server: it makes and removes projects, and reads and writes in none of them."
+OF_SERVER = (
+    "This is a key of the server: it makes and removes projects, and reads and writes in none of them."
+)
 
 
 @retry_methods
@@ -177,7 +187,7 @@ class KeyEngine:
 
 def get_actor(key: ApiKey, surface: str) -> Actor:
     return Actor(
-        project_id=key.project_id,
+        project_id=key.project_id or NO_PROJECT,
         kind="server" if key.project_id is None else "key",
         id=str(key.pk),
         label=key.label,

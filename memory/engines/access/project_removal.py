@@ -1,7 +1,7 @@
 """The removal of a project: closed at once, then taken away portion by portion, from wherever it stands.
 
-Each portion is a transaction of its own, so that other projects go on meanwhile and a crash loses nothing: what
-is left is what is still to be done. The last one takes what came meanwhile, under the locks of the branches.
+Each portion is a transaction of its own, so that other projects go on meanwhile and a crash loses nothing:
+what is left is what is still to be done. The last one takes what came meanwhile, under the locks of branches.
 """
 
 from collections.abc import Iterator
@@ -179,7 +179,9 @@ def delete_rows(project: Project, model: type[Model], keys: list[object]) -> Non
     elif model is Vector:
         get_index().delete_vectors(project.pk, [str(key) for key in keys])
     elif model is Session:
-        QueueMessage.objects.filter(key__in=[f"{task}[{key}]" for task in OF_SESSIONS for key in keys]).delete()
+        QueueMessage.objects.filter(
+            key__in=[f"{task}[{key}]" for task in OF_SESSIONS for key in keys]
+        ).delete()
     rows.delete()
 
 

@@ -27,7 +27,6 @@ MAX_FORMER_SLUGS = 20
 class SettingFields(TypedDict, total=False):
     """The settings of a project, in Python."""
 
-    slug: str
     name: str
     recipe: str
     least_evidence: float | None
@@ -48,6 +47,12 @@ class SettingFields(TypedDict, total=False):
     member_limit: int | None
 
 
+class ChangedFields(SettingFields, total=False):
+    """The settings, with another slug."""
+
+    slug: str
+
+
 def check_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return valid settings. Raises Invalid, UnknownField."""
     values = c.validate(settings, CHECKS)
@@ -63,8 +68,8 @@ def check_slug(slug: str, field: str = "slug") -> str:
     """Return the name of a project or template in addresses. Raises Invalid."""
     if not SLUG.fullmatch(slug):
         raise Invalid(
-            "{field} has 1 to 100 lower-case letters, digits, hyphens and underscores, and begins with a letter"
-            " or a digit, such as acme-support.",
+            "{field} has 1 to 100 lower-case letters, digits, hyphens and underscores, and begins with a"
+            " letter or a digit, such as acme-support.",
             field=field,
         )
     refuse_secret(field, slug)

@@ -1,7 +1,7 @@
-"""Templates of projects: settings, policies, members, and what other apps add, for a new project to begin with.
+"""Templates of projects: what a new one begins with, such as settings, policies and members.
 
-A template holds values, not references: the project it was taken from may change or go. Each part is read from
-a project, checked, and applied to a new one by functions; apps add theirs to the place ``project_parts``.
+A template holds values, not references: the project it was taken from may change or go. Each part is read
+from a project, checked, and applied to a new one; apps to the right add theirs to ``project_parts``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -177,8 +177,9 @@ def check_members(value: Any) -> list[dict[str, str]]:
     """Return names of accounts with their roles. Raises Invalid, UnknownField."""
     checked = []
     for entry in check_list("members", value, MAX_MEMBERS):
-        if others := sorted(entry.keys() - {"username", "role"}):
-            raise UnknownField(field=f"members.{others[0]}")
+        for name in sorted(entry.keys() - {"username", "role"}):
+            field = f"members.{name}"
+            raise UnknownField(field=field)
         username = c.text_check(150, min_length=1)("username", entry.get("username", ""))
         checked.append({"username": username, "role": check_role(entry.get("role", Role.VIEWER.value))})
     return checked

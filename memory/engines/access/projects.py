@@ -1,5 +1,6 @@
-"""Projects: listed, made, changed and removed. Of its own project a key reads and changes the settings; all else
-is for who keeps the server.
+"""Projects: listed, made, changed and removed.
+
+A key reads its own project and changes its settings; all else is for who keeps the server.
 
 What is done with whole projects stands in the server's trail, since a project's own is removed with it.
 """
@@ -27,6 +28,7 @@ from memory.engines.access.project_removal import (
 )
 from memory.engines.access.project_settings import (
     KEPT_BY_SERVER,
+    ChangedFields,
     SettingFields,
     check_settings,
     check_slug,
@@ -117,7 +119,9 @@ class ProjectEngine:
             create_main(project, began)
             acting = actor.within(project.pk)
             record_entry(acting, "project.create", slug)
-            templates.apply_parts(project, {**parts, "settings": {**parts.get("settings", {}), **values}}, acting)
+            templates.apply_parts(
+                project, {**parts, "settings": {**parts.get("settings", {}), **values}}, acting
+            )
             templates.apply_members(project, templates.check_members(members), acting)
             made = NewProject(project, *(KeyEngine().create_key(actor=acting, **new_key) if new_key else ()))
             detail = {"project": str(project.pk), "template": template, "key": made.key and made.key.prefix}
@@ -132,7 +136,7 @@ class ProjectEngine:
         actor: Actor,
         project_slug: str = "",
         expected_version: int | None = None,
-        **settings: Unpack[SettingFields],
+        **settings: Unpack[ChangedFields],
     ) -> Project:
         """Change settings; what is not given stays as it is.
 
@@ -163,11 +167,10 @@ class ProjectEngine:
         confirm: Annotated[str, CONFIRM] = "",
         check: Callable[[Project], None] | None = None,
     ) -> Removal:
-        """Remove a project with all its content, history, keys, members and audit trail. Other projects are not
-        touched.
+        """Remove a project with all its content, history, keys, members and audit trail; others stay.
 
-        From the answer on nobody reads or writes in it. A large project is taken away behind the answer; of one
-        that is being removed it says how far that is. ``check`` may refuse once nobody can write any more.
+        From the answer on nobody reads or writes in it. A large project is taken away behind the answer; of
+        one that is being removed it says how far that is. ``check`` may refuse, when nobody can write.
         Needs the scope server. Raises NotFound, Invalid where ``confirm`` is not the slug.
         """
         actor.require_scope(SERVER)
@@ -209,7 +212,7 @@ def refuse_stale(project: Project, expected_version: int | None) -> None:
 def record_change(
     project: Project, actor: Actor, changed: Mapping[str, Any], before: Mapping[str, Any]
 ) -> None:
-    """Tell of changed settings in the project's trail; in the server's too where only its keeper may do it."""
+    """Tell of changed settings in the project's trail, in the server's too where only its keeper may."""
     detail, is_own = {**changed, "before": before}, project.pk == actor.project_id
     acting = actor if is_own else actor.within(project.pk)
     record_entry(acting, "project.update", project.slug, detail)

@@ -124,7 +124,8 @@ MAKER = (
         "created_by_kind",
         Reference(10),
         use=READ,
-        answer_help="key, user, local (the command line) or system; empty where nobody knows any more.",
+        answer_help="key, user, local (the command line), server (a key of it) or system; empty where nobody"
+        " knows any more.",
     ),
     Field("created_by_id", Reference(64), use=READ, answer_help="The id of the key or user; else empty."),
 )

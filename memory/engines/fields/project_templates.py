@@ -19,7 +19,7 @@ TEMPLATE_PARTS = (
         "Settings of the project as PATCH /projects takes them, without slug and name.",
         PART_USE,
         answer_null=True,
-        option=Option("settings, such as '{\"recipe\": \"default\"}'", metavar="JSON"),
+        option=Option('settings, such as \'{"recipe": "default"}\'', metavar="JSON"),
     ),
     Field(
         "policies",

@@ -28,16 +28,14 @@ PROJECT = Noun(
     Field(
         "slug",
         Reference(100, 1),
-        "Its name in addresses: lower-case letters, digits, hyphens and underscores. Another one needs the scope"
-        " server; pages at the old one lead to the new one, REST does not know it any more.",
+        "Its name in addresses: lower-case letters, digits, hyphens and underscores. Another one needs the"
+        " scope server; pages at the old one lead to the new one, REST does not know it any more.",
         READ | Use.UPDATE,
         answer_help="The project's name in addresses.",
         label=_("Name in addresses"),
         form_help=_("Lower-case letters, digits and hyphens, such as acme-support."),
     ),
-    Field(
-        "version", Whole(), use=READ, answer_help="Of the settings: it grows with each change of them."
-    ),
+    Field("version", Whole(), use=READ, answer_help="Of the settings: it grows with each change of them."),
     Field("name", Text(200, 1), "What people call the project.", SETTING, label=_("Name")),
     Field(
         "recipe",
