@@ -36,6 +36,7 @@ from memory.engines.fields.links import LINK, NewLink
 from memory.engines.fields.members import MEMBER
 from memory.engines.fields.merges import MERGE_REQUEST
 from memory.engines.fields.policies import POLICY
+from memory.engines.fields.project_templates import PROJECT_TEMPLATE
 from memory.engines.fields.projects import PROJECT
 from memory.engines.fields.questions import EVAL, QUESTION
 from memory.engines.fields.tasks import OBJECTIVE, TASK, TASK_AGENT, TaskFields
@@ -97,6 +98,7 @@ NOUNS = (
     REPLAY,
     POLICY,
     PROJECT,
+    PROJECT_TEMPLATE,
     TASK,
     OBJECTIVE,
     TASK_AGENT,

@@ -65,7 +65,7 @@ class Projects(ActionPage, ListPage):
     }
     extra_context = {
         "lead": lazy(
-            "A project is a tenant: nothing that it holds is seen from another one. Who keeps the server makes"
+            "A project is a tenant: nothing that it holds is seen from another. Who keeps the server makes"
             " and removes projects; to read in one, be its member."
         ),
         "search": lazy("Filters, such as name:acme"),

@@ -67,8 +67,9 @@ def test_settings_are_listed_read_and_changed(api: Api, project: Project, addres
         "dream_allow_zero_confirmation": False,
         "dream_origins": "EXPERIENCE, SEEDED_LLM",
     }
-    assert api.patch(address, changes).json() == row | changes
+    assert api.patch(address, changes).json() == row | changes | {"version": 2}
     assert api.patch(address, {"least_evidence": None, "recipe": ""}).json() == row | changes | {
+        "version": 3,
         "least_evidence": None,
         "recipe": "",
     }

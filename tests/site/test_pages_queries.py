@@ -189,7 +189,13 @@ class Scene:
             "first": self.talk.uid,
             "second": self.fork.uid,
         }
-        said = {"words": "fact", "session": "s", "entity": "hub", "category": "general"}
+        said = {
+            "project_slug": "project-0",
+            "words": "fact",
+            "session": "s",
+            "entity": "hub",
+            "category": "general",
+        }
         return Values(self.project.slug, (CHILD,), **rows, **said)
 
 

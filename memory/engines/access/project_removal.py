@@ -4,10 +4,11 @@ Each portion is a transaction of its own, so that other projects go on meanwhile
 what is left is what is still to be done. The last one takes what came meanwhile, under the locks of branches.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
+from typing import Any
 
 from django.apps import apps
 from django.db import transaction
@@ -29,16 +30,26 @@ from memory.models import (
     Membership,
     Project,
     QueueMessage,
-    Session,
     Vector,
     VectorClock,
 )
 from memory.models.usage import forget_known
+from memory.queue.producer import build_key
 
 BATCH_SIZE = 500
 MAX_ROWS_AT_ONCE = 5000  # a smaller project is removed before the answer
 SECONDS_AT_ONCE = 10.0  # then other tasks have their turn
-OF_SESSIONS = ("memory.consolidate", "memory.learn")  # tasks
+# Tasks that are about one row; models of higher apps are known by name only.
+TASKS = {
+    "Branch": ("memory.hold_past",),
+    "ConsolidationRun": ("conversations.consolidate",),
+    "EvalRun": ("memory.run_eval",),
+    "Project": ("memory.embed", "memory.near"),
+    "Replay": ("conversations.replay", "conversations.compare_replay"),
+    "Scoring": ("curation.score",),
+    "Session": ("memory.consolidate", "memory.learn"),
+    "VerificationJob": ("curation.verify",),
+}
 
 
 @dataclass(frozen=True)
@@ -121,7 +132,8 @@ def finish_removal(project: Project) -> None:
             return  # another process has finished it
         branches = lock_branches(project)
         forget_copies(project)
-        delete_waiting(project, branches)
+        delete_waiting(Branch, branches)
+        delete_waiting(Project, [project.pk])
         for model, rows in list_project_rows(project, branches):
             while model is not Branch and (keys := list(rows.values_list("pk", flat=True)[:BATCH_SIZE])):
                 delete_rows(project, model, keys)
@@ -178,18 +190,16 @@ def delete_rows(project: Project, model: type[Model], keys: list[object]) -> Non
         get_index().remove_rows(list(rows.only("rid")))
     elif model is Vector:
         get_index().delete_vectors(project.pk, [str(key) for key in keys])
-    elif model is Session:
-        QueueMessage.objects.filter(
-            key__in=[f"{task}[{key}]" for task in OF_SESSIONS for key in keys]
-        ).delete()
+    delete_waiting(model, keys)
     rows.delete()
 
 
-def delete_waiting(project: Project, branches: list[int]) -> None:
-    """Delete the messages of the queue that are about the project; others find no row any more."""
-    waiting = [f"memory.hold_past[{branch}]" for branch in branches]
-    waiting += [f'{name}["{project.pk}"]' for name in ("memory.embed", "memory.near")]
-    QueueMessage.objects.filter(key__in=waiting).delete()
+def delete_waiting(model: type[Model], keys: Iterable[Any]) -> None:
+    """Delete the messages of the queue that are about rows."""
+    places = [key if isinstance(key, int) else str(key) for key in keys]
+    waiting = [build_key(task, (place,)) for task in TASKS.get(model.__name__, ()) for place in places]
+    if waiting:
+        QueueMessage.objects.filter(key__in=waiting).delete()
 
 
 def forget_copies(project: Project) -> None:
