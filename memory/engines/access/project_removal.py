@@ -30,8 +30,10 @@ from memory.models import (
     Membership,
     Project,
     QueueMessage,
+    Snapshot,
     Vector,
     VectorClock,
+    Workspace,
 )
 from memory.models.usage import forget_known
 from memory.queue.producer import build_key
@@ -131,7 +133,6 @@ def finish_removal(project: Project) -> None:
         if not Project.every.select_for_update().filter(pk=project.pk).exists():
             return  # another process has finished it
         branches = lock_branches(project)
-        forget_copies(project)
         delete_waiting(Branch, branches)
         delete_waiting(Project, [project.pk])
         for model, rows in list_project_rows(project, branches):
@@ -190,6 +191,8 @@ def delete_rows(project: Project, model: type[Model], keys: list[object]) -> Non
         get_index().remove_rows(list(rows.only("rid")))
     elif model is Vector:
         get_index().delete_vectors(project.pk, [str(key) for key in keys])
+    elif model in (Snapshot, Workspace):
+        drop_copies(rows)
     delete_waiting(model, keys)
     rows.delete()
 
@@ -202,10 +205,10 @@ def delete_waiting(model: type[Model], keys: Iterable[Any]) -> None:
         QueueMessage.objects.filter(key__in=waiting).delete()
 
 
-def forget_copies(project: Project) -> None:
-    """Drop the project's snapshots and workspaces once the transaction commits."""
-    copies = get_store_copies()
-    for name in project.snapshots.exclude(copy="").values_list("copy", flat=True):
-        transaction.on_commit(partial(copies.drop_snapshot, name))
-    for name in project.workspaces.values_list("copy", flat=True):
-        transaction.on_commit(partial(copies.drop_workspace, name))
+def drop_copies(copies: Iterable[Any]) -> None:
+    """Drop the copies of the store behind snapshots or workspaces once the transaction commits."""
+    known = get_store_copies()
+    for one in copies:
+        drop = known.drop_snapshot if isinstance(one, Snapshot) else known.drop_workspace
+        if one.copy:
+            transaction.on_commit(partial(drop, one.copy))
