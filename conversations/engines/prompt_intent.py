@@ -226,6 +226,12 @@ def is_english(text: str) -> bool:
     return sum(word in CONNECTING for word in words) <= sum(word in STOP_WORDS for word in words)
 
 
+def is_plainly_english(text: str) -> bool:
+    """Return whether more words of a text connect others in English than in another language."""
+    words = WORD_PATTERN.findall(text.lower())
+    return sum(word in STOP_WORDS for word in words) > sum(word in CONNECTING for word in words)
+
+
 def is_dense(text: str) -> bool:
     """Return whether a text is written without spaces, which the built-in model does not read."""
     return count_dense(text) * 4 > len(text)

@@ -137,7 +137,8 @@ def load_aftermath(
     uses = dict(select_equal(FactUse, ("uid", "access_count"), uid=uids))
     citing = find_citing([*uids, *(row.uid for row in messages)], lineage)
     confirmed = list_confirmed(uids, lineage)
-    told_no_more = [fact for fact in facts if exclusion_reasons(fact, now)]
+    # A verdict says by itself who gave it, and leaves the row as somebody else made it.
+    told_no_more = [fact for fact in facts if {*exclusion_reasons(fact, now)} - {"invalidated"}]
     rows: list[Fact | Message] = [*facts, *messages]
     marked = find_marks([*(row for row in rows if list_left_out(row)), *told_no_more])
     found = {

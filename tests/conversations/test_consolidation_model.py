@@ -118,6 +118,25 @@ def test_after_nonsense_the_rules_read_the_rest(
     assert brief(actor) == [(ARGON, 0.7, 0)]
 
 
+@pytest.mark.parametrize(
+    ("text", "learned"),
+    [
+        ("The zoo of Basel opens at nine o'clock.", ARGON),
+        ("Hashes are made with argon2.", "Hashes are made with argon2."),
+        ("Das Salz der Kennwörter ist mit dem Verfahren aus Luxemburg.", "as it is"),
+    ],
+)
+def test_of_what_a_model_made_up_the_rules_read_the_source(
+    actor: Actor, say: Say, model: FakeJudge, text: str, learned: str
+) -> None:
+    """In another language than its evidence a note may share no word with it."""
+    say(ARGON, role="user")
+    model.say(notes(note(text)))
+    found = run(actor).run
+    assert (found.state, counts(found)) == ("done", (1, 0, 1, 0, 0))
+    assert [fact for fact, *_ in brief(actor)] == [learned.replace("as it is", text)]
+
+
 def test_a_model_that_goes_away_in_the_middle(
     actor: Actor, say: Say, model: FakeJudge, monkeypatch: Any
 ) -> None:

@@ -10,8 +10,11 @@ from uuid import UUID
 from conversations.engines.consolidation.finding import Finding
 from conversations.engines.consolidation.findings import SessionReader
 from conversations.engines.instructions import build_preset
+from conversations.engines.prompt_intent import is_dense, is_plainly_english
 from conversations.models import Instructions, Message
 from memory.conf import conf
+from memory.engines.support.change_words import DIGITS
+from memory.engines.support.claims import list_named
 from memory.engines.support.personal_facts import PERSONAL
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.models import FactLink
@@ -83,10 +86,11 @@ class Extraction:
     instructions: Instructions = field(default_factory=lambda: build_preset(Instructions.Preset.CODING))
     costs: ModelCosts = field(default_factory=ModelCosts)
     show_progress: Callable[[ModelCosts], None] = lambda costs: None  # called after each answer
+    invented: set[UUID] = field(default_factory=set)  # sources of notes that no word of theirs supports
 
     def read_session(self, reader: SessionReader) -> Iterator[Finding]:
         """Yield what the model notes of messages that no run has read yet; of those that it was not asked
-        about, and of what tools did, what the rules find.
+        about or made something up of, and of what tools did, what the rules find.
         """
         left: set[UUID] = set()
         records = split_record(reader.iterate_unread())
@@ -97,7 +101,7 @@ class Extraction:
                 left = {row.uid for rest in chain([record], records) for row in rest.pieces.values()}
                 break
             yield from found
-        observed = FactLink.Target.OBSERVATION
+        observed, left = FactLink.Target.OBSERVATION, left | self.invented
         yield from (one for one in reader.find_new() if one.to_type == observed or one.source in left)
 
     def _ask(self, record: Record) -> list[Finding] | None:
@@ -107,10 +111,14 @@ class Extraction:
         if (text := self.costs.ask(self.server, prompt)) is None:
             return None
         try:
-            return list(parse_notes(text, record, self.instructions.categories))
+            notes = list(parse_notes(text, record, self.instructions.categories))
         except ProviderNonsense as error:
             self.costs.give_up(error)
             return None
+        kept = [note for note in notes if is_supported(note, record)]
+        sources = {uid for note in notes if note not in kept for uid in note.sources}
+        self.invented |= sources - {uid for note in kept for uid in note.sources}
+        return kept
 
 
 def find_extraction() -> Extraction | None:
@@ -177,6 +185,20 @@ def read_note(note: Mapping[str, Any], record: Record, categories: Collection[st
         return None
     category = note.get("category")
     return build_finding(text, category if category in {*categories, *PERSONAL} else GENERAL, rows)
+
+
+def is_supported(note: Finding, record: Record) -> bool:
+    """Return whether a note has a word or a number of its evidence, or of the piece before, to which that may
+    answer. It need have none unless both are plainly in one language.
+    """
+    rows = [*record.pieces.values()]
+    cited = [at for at, row in enumerate(rows) if row.uid in note.sources]
+    texts = [get_text(row) for at in cited for row in rows[max(at - 1, 0) : at + 1]]
+    said = "\n".join(dict.fromkeys(texts))
+    if not any(is_one(said) and is_one(note.text) for is_one in (is_plainly_english, is_dense)):
+        return True
+    words = {*list_named(said), *DIGITS.findall(said)}
+    return not words.isdisjoint((*list_named(note.text), *DIGITS.findall(note.text)))
 
 
 def build_finding(text: str, category: str, rows: Sequence[Message]) -> Finding:
