@@ -116,7 +116,28 @@ DOUBTED = [
     ("use lerna to publish the packages", "lerna was a bad idea. changesets does the publishing"),
     ("o banco é MySQL", "migramos pro Postgres, MySQL morreu"),
 ]
+# In other languages: a subject that is known in both, and a change.
+TRANSLATED = [
+    ("Use 3 retries for webhooks.", "Webhooks bekommen jetzt 5 Wiederholungen statt 3."),
+    ("Use 3 retries.", "Wir nehmen jetzt 5 Wiederholungen."),
+    ("Use 3 retries.", "Maintenant 5 tentatives."),
+    ("Use 3 retries.", "Ahora 5 reintentos."),
+    ("Use 3 retries.", "Agora 5 tentativas."),
+    ("Use 3 retries.", "重试现在改成5次"),
+    ("The session timeout is 30 minutes.", "会话超时现在改成60分钟"),
+    ("Wir nehmen 3 Wiederholungen.", "Now 5 retries."),
+    ("Passwords have at least 8 characters.", "Passwörter haben jetzt mindestens 12 Zeichen."),
+]
+DOUBTED_TRANSLATED = [
+    ("Use 3 retries.", "リトライは5回に変更"),
+    ("Use 3 retries.", "Wir machen 5 Wiederholungen."),
+    ("Backups are kept for 30 days.", "Las copias de respaldo se guardan ahora 90 días."),
+    ("Comments are in English.", "Kommentare jetzt auf Deutsch."),
+]
 HOLDS = [
+    ("Use 3 retries.", "Wir nehmen jetzt 5 Worker."),
+    ("Tests run in 4 processes.", "Die Datenbank hat jetzt 8 Verbindungen."),
+    ("Passwords have at least 8 characters.", "Benutzernamen haben jetzt mindestens 12 Zeichen."),
     ("Never log customer emails.", "Log customer ids."),
     ("API port 9443", "admin port 8443"),
     ("The gateway listens on port 9443.", "The gateway listens on port 9444 for metrics."),
@@ -149,12 +170,12 @@ HOLDS = [
 EVERY = [*itertools.chain.from_iterable([*REPLACED, *DOUBTED, *HOLDS])]
 
 
-@pytest.mark.parametrize(("older", "newer"), REPLACED)
+@pytest.mark.parametrize(("older", "newer"), [*REPLACED, *TRANSLATED])
 def test_a_later_statement_of_the_same_subject_replaces_the_earlier_one(older: str, newer: str) -> None:
     assert judge_standing(newer, older) is Standing.REPLACED
 
 
-@pytest.mark.parametrize(("older", "newer"), DOUBTED)
+@pytest.mark.parametrize(("older", "newer"), [*DOUBTED, *DOUBTED_TRANSLATED])
 def test_what_is_not_sure_is_doubted(older: str, newer: str) -> None:
     assert judge_standing(newer, older) is Standing.DOUBTED
 

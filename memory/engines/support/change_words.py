@@ -55,27 +55,6 @@ FUNCTION_WORDS = (
     )
 )
 
-# The same in several languages, of what rules are often about.
-_SAME = (
-    "english englisch anglais inglés inglês 英语 英文 英語",
-    "german deutsch allemand alemán alemão 德语 德文",
-    "french französisch français francés francês 法语",
-    "spanish spanisch espagnol español espanhol 西班牙语",
-    "chinese chinesisch chinois chino chinês 中文 汉语",
-    "monday mondays montag montags lundi lunes segunda-feira 周一 星期一 月曜日",
-    "tuesday tuesdays dienstag dienstags mardi martes terça-feira 周二 星期二 火曜日",
-    "wednesday wednesdays mittwoch mittwochs mercredi miércoles quarta-feira 周三 星期三 水曜日",
-    "thursday thursdays donnerstag donnerstags jeudi jueves quinta-feira 周四 星期四 木曜日",
-    "friday fridays freitag freitags vendredi viernes sexta-feira 周五 星期五 金曜日",
-    "tab tabs tabulatoren tabulator tabulations tabulaciones",
-    "space spaces leerzeichen espaces espacios espaços 空格",
-    "max maximum maximal cap limit máximo 上限",
-    "direct directly straight directement direkt directamente diretamente",
-    "manual manually hand manuell manuelle manuellen händisch manuel manuelle mano mão 手动 手動 手工",
-    "automatic automatically automated automatisch automatique automatiquement automático 自动 自動",
-)
-SYNONYMS = {word: words.split()[0] for words in _SAME for word in words.split()}
-
 # How many seconds, bytes and so on a unit has; what is not named counts things.
 _TIMES = {
     0.001: "ms msec millisecond milliseconds millis millisekunden millisecondes milisegundos 毫秒 ミリ秒",
@@ -97,6 +76,7 @@ UNIT_FACTORS: dict[str, tuple[str, float]] = {
         ("clock", {1: "uhr am pm 点 时 時"}),
         ("length", {1: "px pt em rem"}),
         ("place", {1: "st nd rd th"}),
+        ("count", {1: "mal fois veces vezes 次 回 个 個"}),
     )
     for factor, names in units.items()
     for unit in names.split()

@@ -22,12 +22,12 @@ from memory.engines.support.change_words import (
     NUMBER_WORDS,
     SAYING,
     SCOPES,
-    SYNONYMS,
     TURNS_DOWN,
     UNIT_FACTORS,
     WITHDRAWS,
 )
 from memory.engines.support.revision_rules import CACHE_SIZE, SENTENCE_END, is_short, normalise, stem
+from memory.engines.support.subject_words import KNOWN_DENSE, SYNONYMS
 from memory.patterns import lazy_pattern
 from memory.texts import ANSWERED, count_dense, split_taken_back
 from memory.words import list_words
@@ -275,13 +275,11 @@ def keep_noun(match: re.Match[str]) -> str:
 
 
 def list_roots(plain: str) -> list[str]:
-    """Return the roots of what a text is about, of ideographs the pairs, in their order."""
+    """Return the roots of what a text is about, of ideographs known words and pairs, in their order."""
     found: list[str] = []
     for word in WORD.findall(COMPOUND.sub(" ", plain)):
         if "\u3400" <= word[0] <= "\u9fff":
-            known = SYNONYMS.get(word)
-            runs = [run for run in CONNECTING.split(word) if run]
-            found += [known] if known else [pair for run in runs for pair in split_pairs(run)]
+            found += [root for part in KNOWN_DENSE.split(word) for root in split_pairs(part)]
         elif word not in ",;:" and word not in FUNCTION_WORDS:
             found.append(cut(word))
     return [root for root in found if root]
@@ -293,8 +291,12 @@ def list_synonyms(text: str) -> list[str]:
     return sorted(word for word, known in SYNONYMS.items() if known in named)
 
 
-def split_pairs(run: str) -> list[str]:
-    return [a + b for a, b in pairwise(run)] or [run]
+def split_pairs(part: str) -> list[str]:
+    if part in SYNONYMS:
+        return [cut(part)]
+    return [
+        two for run in CONNECTING.split(part) if run for two in [a + b for a, b in pairwise(run)] or [run]
+    ]
 
 
 @lru_cache(CACHE_SIZE)
