@@ -92,6 +92,9 @@ _NUMBERS = (
 NUMBER_WORDS = {
     word: at for names in _NUMBERS for at, word in enumerate(names.split(), 1) if at > 1 and word != "once"
 }
+NUMBER_WORD = lazy_pattern(
+    rf"\b({'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})\b(?=\s[^\W\d_]+|\W*$)"
+)
 
 NEGATIONS = lazy_patterns(
     r"\b(?:no|not|never|none|nothing|nobody|nor|without|cannot|dont|doesnt|didnt|isnt|arent|wont|cant"

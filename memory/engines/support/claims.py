@@ -19,6 +19,7 @@ from memory.engines.support.change_words import (
     NEGATIONS,
     NEGATIONS_DENSE,
     NO_NEGATION,
+    NUMBER_WORD,
     NUMBER_WORDS,
     SAYING,
     SCOPES,
@@ -69,9 +70,6 @@ SIGNED = lazy_pattern(r"[^\W\d_]{4,}(?=[._/-]\w)")  # what a file's name begins 
 HEAD = lazy_pattern(r"^([^:,;.]{2,40}?)\s?[:：]\s")
 DENSE = lazy_pattern(r"[\u3040-\u9fff]")
 HALF = lazy_pattern(r"半个?小时")
-NUMBER_WORD = lazy_pattern(
-    rf"\b({'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})\b(?=\s[^\W\d_]+|\W*$)"
-)
 VALUE_END = lazy_pattern(
     r"\b(?:for|in|on|to|with|by|at|any|anymore|now|of|because|please|and|as|für|im|in|bei|mehr|pour|dans|para"
     r"|en|em|no|na|nos|mais|already|por|par|durch|gegen)\b|[,;:.]"
