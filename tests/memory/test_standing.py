@@ -118,7 +118,6 @@ DOUBTED = [
 ]
 # In other languages: a subject that is known in both, and a change.
 TRANSLATED = [
-    ("Use 3 retries for webhooks.", "Webhooks bekommen jetzt 5 Wiederholungen statt 3."),
     ("Use 3 retries.", "Wir nehmen jetzt 5 Wiederholungen."),
     ("Use 3 retries.", "Maintenant 5 tentatives."),
     ("Use 3 retries.", "Ahora 5 reintentos."),
@@ -126,9 +125,10 @@ TRANSLATED = [
     ("Use 3 retries.", "重试现在改成5次"),
     ("The session timeout is 30 minutes.", "会话超时现在改成60分钟"),
     ("Wir nehmen 3 Wiederholungen.", "Now 5 retries."),
-    ("Passwords have at least 8 characters.", "Passwörter haben jetzt mindestens 12 Zeichen."),
 ]
 DOUBTED_TRANSLATED = [
+    ("Passwords have at least 8 characters.", "Les mots de passe ont maintenant 12 caractères minimum."),
+    ("Reports are sent on Monday.", "Die Berichte kommen jetzt am Freitag."),
     ("Use 3 retries.", "リトライは5回に変更"),
     ("Use 3 retries.", "Wir machen 5 Wiederholungen."),
     ("Backups are kept for 30 days.", "Las copias de respaldo se guardan ahora 90 días."),

@@ -13,11 +13,11 @@ from conversations.engines.instructions import build_preset
 from conversations.engines.prompt_intent import is_dense, is_plainly_english
 from conversations.models import Instructions, Message
 from memory.conf import conf
-from memory.engines.support.change_words import DIGITS
 from memory.engines.support.claims import list_named
 from memory.engines.support.personal_facts import PERSONAL
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.models import FactLink
+from memory.patterns import lazy_pattern
 from memory.providers import chat
 from memory.providers.chat import iterate_objects
 from memory.providers.openai_server import find_configured
@@ -31,6 +31,7 @@ MAX_ANSWER = 64_000  # characters of an answer that are read
 MAX_NOTES = 20  # of one answer
 MIN_LENGTH, MAX_LENGTH = 10, 400  # characters of a note
 GENERAL = "general"  # category of a note in another one than those of the project
+NUMBER = lazy_pattern(r"\d+")
 SPENT = "The budget of {most} calls is spent: rules read the rest."
 DOWN = "The model did not answer ({reason}): rules read the rest."
 
@@ -194,11 +195,11 @@ def is_supported(note: Finding, record: Record) -> bool:
     rows = [*record.pieces.values()]
     cited = [at for at, row in enumerate(rows) if row.uid in note.sources]
     texts = [get_text(row) for at in cited for row in rows[max(at - 1, 0) : at + 1]]
-    said = "\n".join(dict.fromkeys(texts))
-    if not any(is_one(said) and is_one(note.text) for is_one in (is_plainly_english, is_dense)):
+    evidence = "\n".join(dict.fromkeys(texts))
+    if not any(is_one(evidence) and is_one(note.text) for is_one in (is_plainly_english, is_dense)):
         return True
-    words = {*list_named(said), *DIGITS.findall(said)}
-    return not words.isdisjoint((*list_named(note.text), *DIGITS.findall(note.text)))
+    words, others = ({*list_named(text), *NUMBER.findall(text)} for text in (evidence, note.text))
+    return not words.isdisjoint(others)
 
 
 def build_finding(text: str, category: str, rows: Sequence[Message]) -> Finding:

@@ -23,6 +23,7 @@ from memory.engines.support.batches import batched
 from memory.engines.support.claims import list_synonyms, shares_root
 from memory.engines.support.personal_facts import read_personal
 from memory.engines.support.standing import changes
+from memory.engines.support.subject_words import list_translations
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.repositories import find_repositories
 from memory.models import Branch, Fact, Session
@@ -98,7 +99,7 @@ class EarlierDecisions:
 
     def _search(self, rows: VersionedQuerySet[Fact], text: str) -> list[int]:
         project_id, vector = self.session.project_id, self.texts.vectors.get(text)
-        query = embed_query(" ".join([text, *list_synonyms(text)]), None)
+        query = embed_query(" ".join([text, *list_synonyms(text), *list_translations(text)]), None)
         hits = find_candidates(rows, query, "keyword", MAX_CANDIDATES, project_id, substrings=False)
         near = [] if vector is None else rows.search_vectors(vector, MAX_NEAR, self.texts.model, project_id)
         return [*hits.rids, *(rid for rid, _cosine in near), *list_same_kind(rows, text)]

@@ -55,6 +55,27 @@ FUNCTION_WORDS = (
     )
 )
 
+# The same in several languages, of what rules are often about.
+_SAME = (
+    "english englisch anglais inglés inglês 英语 英文 英語",
+    "german deutsch allemand alemán alemão 德语 德文",
+    "french französisch français francés francês 法语",
+    "spanish spanisch espagnol español espanhol 西班牙语",
+    "chinese chinesisch chinois chino chinês 中文 汉语",
+    "monday mondays montag montags lundi lunes segunda-feira 周一 星期一 月曜日",
+    "tuesday tuesdays dienstag dienstags mardi martes terça-feira 周二 星期二 火曜日",
+    "wednesday wednesdays mittwoch mittwochs mercredi miércoles quarta-feira 周三 星期三 水曜日",
+    "thursday thursdays donnerstag donnerstags jeudi jueves quinta-feira 周四 星期四 木曜日",
+    "friday fridays freitag freitags vendredi viernes sexta-feira 周五 星期五 金曜日",
+    "tab tabs tabulatoren tabulator tabulations tabulaciones",
+    "space spaces leerzeichen espaces espacios espaços 空格",
+    "max maximum maximal cap limit máximo 上限",
+    "direct directly straight directement direkt directamente diretamente",
+    "manual manually hand manuell manuelle manuellen händisch manuel manuelle mano mão 手动 手動 手工",
+    "automatic automatically automated automatisch automatique automatiquement automático 自动 自動",
+)
+SYNONYMS = {word: words.split()[0] for words in _SAME for word in words.split()}
+
 # How many seconds, bytes and so on a unit has; what is not named counts things.
 _TIMES = {
     0.001: "ms msec millisecond milliseconds millis millisekunden millisecondes milisegundos 毫秒 ミリ秒",
@@ -92,9 +113,6 @@ _NUMBERS = (
 NUMBER_WORDS = {
     word: at for names in _NUMBERS for at, word in enumerate(names.split(), 1) if at > 1 and word != "once"
 }
-NUMBER_WORD = lazy_pattern(
-    rf"\b({'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})\b(?=\s[^\W\d_]+|\W*$)"
-)
 
 NEGATIONS = lazy_patterns(
     r"\b(?:no|not|never|none|nothing|nobody|nor|without|cannot|dont|doesnt|didnt|isnt|arent|wont|cant"
@@ -354,7 +372,6 @@ CHOSEN = (
 ADDS = lazy_pattern(
     r"\b(?:supports?|allow|accept|include|exclude|ignore|block|ban)s?\b|支持|允许|屏蔽|忽略|接受"
 )  # of many
-DIGITS = lazy_pattern(r"\d+")
 NAMED_NUMBER = lazy_pattern(r"\b([^\W\d_]{3,}) (?=\d)")  # "edition 2024"
 WITH = lazy_pattern(r"\b(?:with|mit|avec|con|com) (?:the |an? )?(\w+)")
 WITHOUT = lazy_pattern(r"\b(?:without|ohne|sans|sin|sem) (?:the |an? |any )?(\w+)")

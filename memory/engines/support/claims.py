@@ -19,16 +19,15 @@ from memory.engines.support.change_words import (
     NEGATIONS,
     NEGATIONS_DENSE,
     NO_NEGATION,
-    NUMBER_WORD,
     NUMBER_WORDS,
     SAYING,
     SCOPES,
+    SYNONYMS,
     TURNS_DOWN,
     UNIT_FACTORS,
     WITHDRAWS,
 )
 from memory.engines.support.revision_rules import CACHE_SIZE, SENTENCE_END, is_short, normalise, stem
-from memory.engines.support.subject_words import KNOWN_DENSE, SYNONYMS
 from memory.patterns import lazy_pattern
 from memory.texts import ANSWERED, count_dense, split_taken_back
 from memory.words import list_words
@@ -70,6 +69,9 @@ SIGNED = lazy_pattern(r"[^\W\d_]{4,}(?=[._/-]\w)")  # what a file's name begins 
 HEAD = lazy_pattern(r"^([^:,;.]{2,40}?)\s?[:：]\s")
 DENSE = lazy_pattern(r"[\u3040-\u9fff]")
 HALF = lazy_pattern(r"半个?小时")
+NUMBER_WORD = lazy_pattern(
+    rf"\b({'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})\b(?=\s[^\W\d_]+|\W*$)"
+)
 VALUE_END = lazy_pattern(
     r"\b(?:for|in|on|to|with|by|at|any|anymore|now|of|because|please|and|as|für|im|in|bei|mehr|pour|dans|para"
     r"|en|em|no|na|nos|mais|already|por|par|durch|gegen)\b|[,;:.]"
@@ -273,11 +275,13 @@ def keep_noun(match: re.Match[str]) -> str:
 
 
 def list_roots(plain: str) -> list[str]:
-    """Return the roots of what a text is about, of ideographs known words and pairs, in their order."""
+    """Return the roots of what a text is about, of ideographs the pairs, in their order."""
     found: list[str] = []
     for word in WORD.findall(COMPOUND.sub(" ", plain)):
         if "\u3400" <= word[0] <= "\u9fff":
-            found += [root for part in KNOWN_DENSE.split(word) for root in split_pairs(part)]
+            known = SYNONYMS.get(word)
+            runs = [run for run in CONNECTING.split(word) if run]
+            found += [known] if known else [pair for run in runs for pair in split_pairs(run)]
         elif word not in ",;:" and word not in FUNCTION_WORDS:
             found.append(cut(word))
     return [root for root in found if root]
@@ -289,12 +293,8 @@ def list_synonyms(text: str) -> list[str]:
     return sorted(word for word, known in SYNONYMS.items() if known in named)
 
 
-def split_pairs(part: str) -> list[str]:
-    if part in SYNONYMS:
-        return [cut(part)]
-    return [
-        two for run in CONNECTING.split(part) if run for two in [a + b for a, b in pairwise(run)] or [run]
-    ]
+def split_pairs(run: str) -> list[str]:
+    return [a + b for a, b in pairwise(run)] or [run]
 
 
 @lru_cache(CACHE_SIZE)

@@ -4,6 +4,7 @@
 mostly shorter ("Forget GraphQL, REST"), so claims are compared as well: by subject, value and denial.
 """
 
+import itertools
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from functools import lru_cache
@@ -14,18 +15,15 @@ from memory.engines.support.change_words import (
     ALSO,
     ANYBODY,
     CEASES,
-    CHOSEN,
-    DIGITS,
     EXCEPTS,
     FORGETS,
     NAMED_NUMBER,
-    OPPOSITES,
     PERMITS,
-    WITH,
-    WITHOUT,
 )
+from memory.engines.support.choices import CHOSEN_ROOTS, are_choices, are_opposites, find_choices, turns_round
 from memory.engines.support.claims import (
     MEASURES,
+    NUMBER,
     Claim,
     compare,
     differ,
@@ -50,6 +48,7 @@ from memory.engines.support.revision_rules import (
     normalise,
     revises,
 )
+from memory.engines.support.subject_words import share_translated, translate
 from memory.models.hashes import normalise_text
 from memory.texts import split_taken_back
 
@@ -57,8 +56,6 @@ MAX_EXTRA = 3  # words of a value that the newer statement may have beside the s
 MIN_SUBJECT = 2  # words of a subject that is the same without a word of change
 MIN_SHARE = 0.3  # of a statement's words that a shorter one must have to deny it
 HOLDERS = frozenset(list_roots("account server instance cluster licence license subscription setup config"))
-CHOICES = [frozenset(root for name in names.split() for root in list_roots(name)) for names in CHOSEN]
-CHOSEN_ROOTS = frozenset().union(*CHOICES)
 
 
 class Standing(IntEnum):
@@ -71,7 +68,27 @@ class Standing(IntEnum):
 
 @lru_cache(CACHE_SIZE)
 def judge_standing(newer: str, older: str) -> Standing:
-    """Return what a newer statement does to an older one."""
+    """Return what a newer statement does to an older one, also where they name a subject in two languages."""
+    found = judge_texts(newer, older)
+    if found or not share_translated(newer, older):
+        return found
+    return judge_texts(translate(newer), translate(older)) or judge_abroad(newer, older)
+
+
+def judge_abroad(newer: str, older: str) -> Standing:
+    """Judge two statements of which most words cannot be compared: whether one changes what the other counts
+    or chooses, and the subject is not what is counted alone.
+    """
+    bare = (NUMBER.sub(" ", text) for text in (newer, older))
+    pairs = itertools.product(split_claims(newer), split_claims(older))
+    is_other = any(
+        new.is_change and (differ(new.values, old.values) or find_choices(new, old)) for new, old in pairs
+    )
+    return Standing.DOUBTED if is_other and share_translated(*bare) else Standing.HOLDS
+
+
+def judge_texts(newer: str, older: str) -> Standing:
+    """Return what a newer statement does to an older one in the same language."""
     if normalise_text(newer) == normalise_text(older):
         return Standing.HOLDS
     own, taken_back = split_taken_back(newer)
@@ -358,38 +375,3 @@ RULES = (
     *(give_up, turn_down, take_up, change_value, change_unit, deny, narrow, choose_otherwise, open_up),
     *(say_anew, criticise, correct),
 )
-
-
-# ---- pieces ----------------------------------------------------------------------------------------------
-
-
-def are_choices(new: Claim, old: Claim) -> bool:
-    """Return whether they differ in what a thing has mostly one of, and one of both says no more."""
-    _, only_new, only_old = compare(new, old)
-    is_said = new.is_change or new.is_correction
-    return any(only_new <= names or (is_said and only_old <= names) for names in find_choices(new, old))
-
-
-def find_choices(new: Claim, old: Claim) -> list[frozenset[str]]:
-    """Return the choices of which each has one that the other has not; v1 and v2 are such."""
-    _, only_new, only_old = compare(new, old)
-    versions = [frozenset((a, b)) for a in only_new for b in only_old if are_versions(a, b)]
-    return [one for one in (*CHOICES, *versions) if one & only_new and one & only_old]
-
-
-def are_versions(one: str, other: str) -> bool:
-    return one[:1].isalpha() and DIGITS.sub("", one) == DIGITS.sub("", other) and bool(DIGITS.search(one))
-
-
-def turns_round(new: Claim, old: Claim) -> bool:
-    """Return whether one is with what the other is without: "without VAT", "with VAT"."""
-    with_, without = ([set(one.findall(claim.text)) for claim in (new, old)] for one in (WITH, WITHOUT))
-    return bool(with_[0] & without[1] or without[0] & with_[1])
-
-
-def are_opposites(new: Claim, old: Claim) -> bool:
-    words = [set(claim.text.replace(",", " ").replace(".", " ").split()) for claim in (new, old)]
-    return any(
-        (a in words[0] and b in words[1]) or (b in words[0] and a in words[1])
-        for a, b in (pair.split() for pair in OPPOSITES.split("|"))
-    )
