@@ -1,15 +1,24 @@
 """Actors: the key, person or process that calls an engine, with its scopes and branches."""
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Any, Self
+from urllib.parse import quote
 from uuid import UUID
 
 from django.utils import timezone
 
-from memory.exceptions import AgentForbidden, BranchForbidden, Invalid, ScopeMissing
+from memory.db.lineage import EVERYBODY, EndUser
+from memory.exceptions import (
+    AgentForbidden,
+    BranchForbidden,
+    Invalid,
+    ScopeMissing,
+    UserForbidden,
+)
 from memory.models.usage import check_room
 
 # Each scope includes those before it.
@@ -41,6 +50,7 @@ class Actor:
     task_id: str = ""
     agent_id: str = ""
     bound_agent: str = ""
+    end_user: EndUser = EVERYBODY  # whose memory alone it reads and writes
     default_branch: str = ""  # "" is main
     repository: str = ""  # that the caller works in, where it says so
     expires_at: datetime | None = None
@@ -91,6 +101,15 @@ class Actor:
                 agent=self.bound_agent,
             )
 
+    def require_every_user(self) -> None:
+        """Refuse who acts for an end user or an app what is about more than their memory. Raises
+        UserForbidden.
+        """
+        if self.end_user != EVERYBODY:
+            raise UserForbidden(
+                "This is about more than the memory of one end user: use a key that is bound to none."
+            )
+
     def may_use(self, branch_name: str) -> bool:
         """Return whether a branch pattern allows this name; without patterns every name is allowed."""
         patterns = self.branch_patterns
@@ -116,19 +135,34 @@ class Actor:
         """Return the time under which the actor's next write is recorded."""
         return self.told_at or timezone.now()
 
-    def with_origin(self, session_id: str = "", task_id: str = "", agent_id: str = "") -> Self:
-        """Return a copy of the actor with session, task and agent ids.
+    def with_origin(
+        self,
+        session_id: str = "",
+        task_id: str = "",
+        agent_id: str = "",
+        user_id: str = "",
+        app_id: str = "",
+    ) -> Self:
+        """Return a copy of the actor with session, task and agent ids, for an end user and an app if given.
 
-        Raises AgentForbidden for another's agent.
+        Raises AgentForbidden for another's agent, UserForbidden for another's end user or app.
         """
         if self.bound_agent and agent_id and agent_id != self.bound_agent:
             raise AgentForbidden()
+        end_user = self._choose_user(EndUser(user_id, app_id))
         return replace(
             self,
-            session_id=session_id or self.session_id,
+            end_user=end_user,
+            session_id=own_session(session_id, end_user) or self.session_id,
             task_id=task_id or self.task_id,
             agent_id=agent_id or self.bound_agent or self.agent_id,
         )
+
+    def _choose_user(self, stated: EndUser) -> EndUser:
+        own, other = self.end_user.list_columns(), stated.list_columns()
+        if any(own.get(name, value) != value for name, value in other.items()):
+            raise UserForbidden()
+        return EndUser(**{**own, **other})
 
     @property
     def identity(self) -> tuple[str, str]:
@@ -145,6 +179,28 @@ class Actor:
     def origin_fields(self) -> dict[str, str]:
         """Return the session, task and agent ids as the fields of a row."""
         return {"session_id": self.session_id, "task_id": self.task_id, "agent_id": self.agent_id}
+
+    def owner_fields(self) -> dict[str, str]:
+        """Return the same fields for a row that may belong to an end user, with whose it is."""
+        return {**self.origin_fields(), **asdict(self.end_user)}
+
+
+def own_sessions(session_ids: Iterable[str], end_user: EndUser) -> tuple[str, ...]:
+    """Return the ids of an end user's sessions as they are stored."""
+    return tuple(own_session(one, end_user) for one in session_ids)
+
+
+def own_session(session_id: str, end_user: EndUser) -> str:
+    """Return the id under which an end user's session is stored: two may give theirs the same id.
+
+    The user's name stands before it, and behind an @ that of the app, each as in an address; an id that
+    begins so already stays.
+    """
+    if not session_id or end_user == EVERYBODY:
+        return session_id
+    user, app = quote(end_user.user_id, safe=""), quote(end_user.app_id, safe="")
+    prefix = f"{user}@{app}/" if app else f"{user}/"
+    return session_id if session_id.startswith(prefix) else f"{prefix}{session_id}"
 
 
 def local_actor(project_id: UUID, label: str = "local", surface: str = "cli") -> Actor:

@@ -50,6 +50,10 @@ class AgentForbidden(Day1Error):
     code, status, message = "scope_missing", 403, _("This key is bound to another agent.")
 
 
+class UserForbidden(Day1Error):
+    code, status, message = "scope_missing", 403, _("This key is bound to another end user or app.")
+
+
 class OwnerOnly(Day1Error):
     code, status, message = "scope_missing", 403, _("Only {owner} may change this.")
 

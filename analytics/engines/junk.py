@@ -13,7 +13,7 @@ from analytics.engines.answers import Junk
 from analytics.engines.ranges import TimeRange
 from analytics.engines.scopes import Scope, share
 from curation.models import ReviewItem
-from memory.db.lineage import MaskedLineage
+from memory.db.lineage import hides_quarantined
 from memory.db.querysets import VersionedQuerySet
 from memory.engines.facts.assessment import annotate_facts, has_verdict
 from memory.engines.support import validation as c
@@ -117,7 +117,7 @@ def count_answers(scope: Scope, span: TimeRange) -> tuple[Counter[str], float | 
 def count_open(scope: Scope) -> dict[str, int]:
     """Return the questions that are open at the scope's time by kind."""
     rows = filter_open(scope)
-    if isinstance(scope.lineage, MaskedLineage):  # one about what is in quarantine waits for the release
+    if hides_quarantined(scope.lineage):  # one about what is in quarantine waits for the release
         rows = filter_about(rows, Fact.objects.in_lineage(scope.lineage))
     found = Counter(dict(rows.values_list("kind").annotate(n=Count("pk"))))
     return {kind: found[kind] for kind in ReviewItem.Kind.values}

@@ -43,6 +43,8 @@ class RememberInput(s.Serializer):
     )
     agent_id = s.CharField(required=False)
     task_id = s.CharField(required=False)
+    user_id = s.CharField(required=False, help_text="The end user whose memory they are.")
+    app_id = s.CharField(required=False, help_text="The app whose memory they are.")
 
 
 ROUTES = {
@@ -57,9 +59,12 @@ ROUTES = {
 @serve_at("remember", "remember")
 @document_routes(ROUTES, sys.modules[__name__], shapes)
 class RememberViewSet(ResourceViewSet):
+    end_user_actions = frozenset({"create"})
+
     def create(self, request: Request) -> Response:
         payload = Input(request)
-        branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
+        branch, actor = payload.take_branch(), payload.take_end_user(get_request_actor(request))
+        actor = payload.take_actor(actor)
         messages = payload.body.pop("messages", None)
         payload.refuse_unknown()
         found = remember_engine.remember(messages=messages, actor=actor, branch_name=branch)

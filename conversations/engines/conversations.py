@@ -18,7 +18,7 @@ from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.transactions import retry_methods, write_transaction
-from memory.engines.facts.filters import Filter, filters_by
+from memory.engines.facts.filters import Filter, filters_by, list_values
 from memory.engines.fields.base import Use
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.support import validation as c
@@ -39,7 +39,7 @@ class ConversationFilter(Filter):
     """A filter of conversations by all of these; a tuple means any of its values."""
 
     def apply(self, rows: VersionedQuerySet) -> VersionedQuerySet:
-        values = self.as_dict()
+        values = list_values(self, rows)
         if repository := values.pop("repository", ""):
             rows = filter_sessions(rows, repository)
         if (fork := values.pop("fork", None)) is not None:
@@ -126,7 +126,7 @@ class ConversationEngine:
 
     def begin(self, commit: CommitWriter, actor: Actor, **fields: Any) -> Conversation:
         """Create a conversation in the caller's commit."""
-        (conversation,) = commit.add_rows([Conversation(**actor.origin_fields(), **fields)])
+        (conversation,) = commit.add_rows([Conversation(**actor.owner_fields(), **fields)])
         commit.begin_sessions([conversation])
         commit.targets.append(str(conversation.uid))
         conversation.message_count = conversation.total_tokens = conversation.shared_messages = 0

@@ -24,7 +24,7 @@ from memory.db.budget import take_within
 from memory.db.querysets import VersionedQuerySet
 from memory.db.transactions import retry_methods
 from memory.engines.embedding.enqueue import enqueue_embedding
-from memory.engines.facts.filters import Filter, filters_by
+from memory.engines.facts.filters import Filter, filters_by, list_values
 from memory.engines.fields.base import Use
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.search.text_search import (
@@ -72,7 +72,7 @@ class MessageFilter(Filter):
 
     def apply(self, rows: VersionedQuerySet) -> VersionedQuerySet:
         """Apply the filter; ``after`` and ``before`` are times of recording."""
-        values = self.as_dict()
+        values = list_values(self, rows)
         if repository := values.pop("repository", ""):
             rows = filter_sessions(rows, repository)
         exact = {column: values.pop(name) for name, column in EXACT_COLUMNS.items() if name in values}
@@ -133,6 +133,7 @@ class MessageEngine:
             row.session_id = row.session_id or conversation.session_id
             row.task_id = row.task_id or conversation.task_id
             row.agent_id = row.agent_id or conversation.agent_id
+            row.user_id, row.app_id = conversation.user_id, conversation.app_id
         commit.add_rows(rows)
         commit.begin_sessions(rows)
         enqueue_embedding(commit, rows)
@@ -264,7 +265,7 @@ def build_message(stated: Mapping[str, Any], actor: Actor) -> Message:
     content = fields.setdefault("content", "")
     fields.setdefault("token_count", count_tokens(content))
     fields.setdefault("embed", fields["role"] in EMBEDDED)
-    message = Message(**fields, **actor.origin_fields())
+    message = Message(**fields, **actor.owner_fields())
     message.compute_hashes()
     return message
 

@@ -9,11 +9,12 @@ from memory.db.fields import JSONTextField
 from memory.db.indexes import FullTextIndex
 from memory.models import Branch, BranchedModel, Project
 from memory.models.base import ERASED_MARK, ORIGIN, Blank, MemoryKind
+from memory.models.end_users import OfEndUser
 from memory.models.hashes import content_hash
 from memory.models.nodes import uuid7
 
 
-class Conversation(BranchedModel):
+class Conversation(BranchedModel, OfEndUser):
     class Status(models.TextChoices):
         ACTIVE = "active"
         COMPLETED = "completed"
@@ -64,7 +65,7 @@ class Conversation(BranchedModel):
         return self.message_count - self.shared_messages
 
 
-class Message(BranchedModel):
+class Message(BranchedModel, OfEndUser):
     class Role(models.TextChoices):
         USER = "user"
         ASSISTANT = "assistant"
@@ -120,7 +121,7 @@ class Message(BranchedModel):
             models.Index(fields=["picked_from"], name="message_picked"),
             FullTextIndex(
                 fields=["content"],
-                tokens=["role", "session_id", "agent_id"],
+                tokens=["role", "session_id", "agent_id", "user_id", "app_id"],
                 name="conversations_message_fts",
             ),
         ]

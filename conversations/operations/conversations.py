@@ -52,6 +52,7 @@ CONVERSATIONS.add(
     body="ConversationInput",
     about="A conversation to create.",
     fields=OWN,
+    serves_end_users=True,
 )
 CONVERSATIONS.add(
     "list",
@@ -60,6 +61,7 @@ CONVERSATIONS.add(
     ROW,
     filters=CONVERSATION_FILTERS,
     order=BY_AGE,
+    serves_end_users=True,
 )
 CONVERSATIONS.show(
     "list",
@@ -72,7 +74,7 @@ CONVERSATIONS.show(
     Column("session_id", _("Session"), "session", "filter", tone="maybe key", late=2),
     Column("created_at", _("Began"), "began", "time"),
 )
-CONVERSATIONS.add("retrieve", engine.get_conversation, "Read a conversation", ROW)
+CONVERSATIONS.add("retrieve", engine.get_conversation, "Read a conversation", ROW, serves_end_users=True)
 CONVERSATIONS.add(
     "complete",
     engine.close_conversation,
@@ -81,6 +83,7 @@ CONVERSATIONS.add(
     body="CompleteInput",
     about="The branch and the caller.",
     origin=STATED,
+    serves_end_users=True,
 )
 CONVERSATIONS.add(
     "fork",
@@ -102,7 +105,12 @@ CONVERSATIONS.add(
     origin=STATED,
 )
 CONVERSATIONS.add(
-    "stats", count_thread, "Statistics of a conversation, with what it shares as a fork", STATS, verb="get"
+    "stats",
+    count_thread,
+    "Statistics of a conversation, with what it shares as a fork",
+    STATS,
+    verb="get",
+    serves_end_users=True,
 )
 
 # ---- messages --------------------------------------------------------------------------------------
@@ -115,6 +123,7 @@ CONVERSATIONS.add(
     verb="get",
     filters=(ROLE_FILTER,),
     without=("begin_at", "from_end"),
+    serves_end_users=True,
 )
 CONVERSATIONS.add(
     "add_message",
@@ -127,6 +136,7 @@ CONVERSATIONS.add(
     fields=MESSAGE.select_fields(Use.CREATE),
     origin=STATED,
     waits=True,
+    serves_end_users=True,
 )
 CONVERSATIONS.add(
     "batch",
@@ -138,6 +148,7 @@ CONVERSATIONS.add(
     about="Up to 1,000 messages: one commit, all or none.",
     origin=STATED,
     waits=True,
+    serves_end_users=True,
 )
 
 # ---- what is made of a conversation ----------------------------------------------------------------

@@ -10,7 +10,7 @@ from memory.operations.base import Answer, Resource, Row
 engine = MessageEngine()
 
 MESSAGES = Resource("messages", "message", row=Row("message_id", "pk", "uuid"), model=Message)
-MESSAGES.add("retrieve", engine.get_message, "Read a message", MESSAGE_ROW)
+MESSAGES.add("retrieve", engine.get_message, "Read a message", MESSAGE_ROW, serves_end_users=True)
 MESSAGES.add(
     "search",
     engine.search_messages,
@@ -20,4 +20,5 @@ MESSAGES.add(
     of_row=False,
     filters=MESSAGE_FILTERS,
     without=("query_vector",),
+    serves_end_users=True,
 )

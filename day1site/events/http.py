@@ -97,6 +97,7 @@ def stream_for(query: str, headers: Mapping[bytes, bytes]) -> Stream:
     if (header := headers.get(b"last-event-id", b"").decode("latin-1").strip()) != "":
         after = parse_event_id(header)  # a reconnecting client's header is newer than its address
     who = get_actor(key, REST_SURFACE)
+    who.require_every_user()
     return Stream(EventEngine().open_watch(actor=who, branches=branches, kinds=kinds, after=after))
 
 

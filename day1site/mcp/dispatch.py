@@ -56,6 +56,8 @@ def run(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, A
         caller.count()
         secrets_found.start(caller.actor.project_id)
         tool, arguments = find_called(tool, arguments)
+        if not tool.serves_end_users:
+            caller.actor.require_every_user()
         found = _answer(tool, caller, arguments)
         return schemas.fit_answer(count_redacted(found) if tool.writes else found, tool.rest)
     except Day1Error as error:

@@ -16,7 +16,7 @@ from day1site.mcp.server import Context, build
 from day1site.mcp_profiles import DEFAULT, PROFILES
 from day1site.server.asgi_auth import bearer, check_origin, in_thread, refuse, refuse_for
 from memory.engines.access.keys import KeyEngine, get_actor
-from memory.engines.fields.common import STATED_CHECKS
+from memory.engines.fields.common import END_USER, STATED_CHECKS
 from memory.engines.support.validation import one_of
 from memory.engines.versions.repositories import parse_repository
 from memory.exceptions import Unauthenticated
@@ -72,18 +72,20 @@ async def caller_in(ctx: Context) -> Caller:
 
 
 def authenticate_caller(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
-    """Return the key's actor with the branch, profile, repository and session of the address or headers.
+    """Return the key's actor with the branch, profile, repository, session, end user and app of the address
+    or headers.
 
     What they do not say is that of the session whose events the key's hooks bring: see ``Caller.locate``.
 
-    Raises Unauthenticated, Invalid.
+    Raises Unauthenticated, Invalid, UserForbidden.
     """
     key = KeyEngine().verify_token(bearer(headers))
     branch = setting_in(scope, headers, "branch")
     profile = one_of(PROFILES)("profile", setting_in(scope, headers, "profile") or DEFAULT)
     repository = parse_repository("repository", setting_in(scope, headers, "repository"))
     session = STATED_CHECKS["session_id"]("session", setting_in(scope, headers, "session"))
-    actor = replace(get_actor(key, SURFACE), repository=repository).with_origin(session_id=session)
+    whose = {one.name: one.check(one.name, setting_in(scope, headers, one.name[:-3])) for one in END_USER}
+    actor = replace(get_actor(key, SURFACE), repository=repository).with_origin(session_id=session, **whose)
     is_located = bool(session) or repository == ANY
     return Caller(actor, branch, key.rate_per_minute, profile, is_located=is_located)
 

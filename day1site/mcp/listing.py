@@ -7,7 +7,7 @@ import mcp_types as m
 from day1site.mcp.call_context import Caller
 from day1site.mcp.tools import ALL, Tool
 from day1site.mcp.tools.base import Schema
-from day1site.mcp.tools.more import RUN, list_more
+from day1site.mcp.tools.more import RUN, list_more, may_call
 from day1site.mcp_profiles import ALL as ALL_PROFILE
 from day1site.mcp_profiles import MORE_TOOL, list_arguments, lists_tool
 
@@ -22,7 +22,7 @@ def describe_tools(caller: Caller) -> list[m.Tool]:
     seen: set[tuple[str, str]] = set()
     found = []
     for tool in listed:
-        if not caller.actor.has_scope(tool.scope):
+        if not may_call(caller, tool):
             continue
         schema = tool.input if caller.profile == ALL_PROFILE else shorten_input(tool, caller, seen)
         found.append(describe_tool(tool, schema))

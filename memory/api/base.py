@@ -43,6 +43,7 @@ class ResourceViewSet(ViewSet):
     reading_actions: frozenset[str] = frozenset()  # such POSTs of a ViewSet that also writes
     names_redacted = True  # whether the answer of a write names the fields that held secrets
     long_actions: frozenset[str] = frozenset()  # POSTs that read for long before they lock: see keep_answer
+    end_user_actions: frozenset[str] = frozenset()  # that can be about the memory of one end user
     untold: Mapping[str, Mapping[str, Any]] = {}  # by action, what is kept in the place of what is told once
     _store: Store | None = None
 
@@ -50,6 +51,8 @@ class ResourceViewSet(ViewSet):
         super().initial(request, *args, **kwargs)
         if request.auth is not None:  # None where no key is needed
             secrets_found.start(get_request_actor(request).project_id)
+            if self.action not in self.end_user_actions:
+                get_request_actor(request).require_every_user()
         key = request.headers.get("Idempotency-Key")
         reads = self.reads or self.action in self.reading_actions
         if request.method == "POST" and key is not None and not reads and not is_dry_run(request):

@@ -36,9 +36,12 @@ DeclaredView: Any = build_view(FACTS)
 @serve_at("facts", "fact")
 @documented
 class FactViewSet(DeclaredView):
+    end_user_actions = DeclaredView.end_user_actions | {"explain", "search", "search_by_body"}
+
     @action(detail=True, methods=["get"])
     def explain(self, request: Request, pk: str) -> Response:
-        payload, actor = Input(request), get_request_actor(request)
+        payload = Input(request)
+        actor = payload.take_end_user(get_request_actor(request))
         branch, limit, query, options = self.parse_options(payload)
         payload.refuse_unknown()
         answer = SearchEngine().explain(
@@ -64,12 +67,13 @@ class FactViewSet(DeclaredView):
         payload.accept_alias("branch_names", "branches")
         if "branches" in payload.query or "branches" in payload.body:
             return self._search_across(request, payload)
+        actor = get_searching_actor(request, payload)
         branch, limit, query, options = self.parse_options(payload)
         page = take_page(payload)
         payload.refuse_unknown()
         found = SearchEngine().search(
             query=query,
-            actor=get_searching_actor(request),
+            actor=actor,
             branch_name=branch,
             limit=limit,
             **page,
@@ -83,6 +87,7 @@ class FactViewSet(DeclaredView):
         for one in ("branch", "branch_name", "at"):
             if one in payload.query or one in payload.body:
                 raise Invalid("{field} cannot be given together with branches.", field=one)
+        actor = get_searching_actor(request, payload)
         _, limit, query, options = self.parse_options(payload)
         options.pop("at")
         page = take_page(payload)
@@ -90,7 +95,7 @@ class FactViewSet(DeclaredView):
         found = SearchEngine().search_cross_branch(
             query=query,
             branch_names=patterns,
-            actor=get_searching_actor(request),
+            actor=actor,
             limit=limit,
             **page,
             **options,
@@ -122,10 +127,10 @@ def take_page(payload: Input) -> dict[str, Any]:
     return {"max_tokens": payload.take_value("max_tokens", parse_integer), "cursor": cursor}
 
 
-def get_searching_actor(request: Request) -> Actor:
+def get_searching_actor(request: Request, payload: Input) -> Actor:
     """Return the actor with the session in whose name it searches: ``session_id`` is a filter there.
 
-    Raises Invalid.
+    Raises Invalid, UserForbidden.
     """
     named = STATED_CHECKS["session_id"](SESSION_HEADER, request.headers.get(SESSION_HEADER, ""))
-    return get_request_actor(request).with_origin(session_id=named)
+    return payload.take_end_user(get_request_actor(request)).with_origin(session_id=named)

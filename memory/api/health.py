@@ -18,6 +18,7 @@ from memory.operations.inputs import Input
 @documented
 class HealthViewSet(ResourceViewSet):
     permission_classes = [AllowAny]
+    end_user_actions = frozenset({"list"})
 
     def list(self, request: Request) -> Response:
         Input(request).refuse_unknown()

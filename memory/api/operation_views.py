@@ -54,6 +54,7 @@ def build_view(resource: Resource) -> type[base.ResourceViewSet]:
         "filterset_class": build_filter_set(resource.model, resource.filters) if resource.filters else None,
         "long_actions": frozenset(one.name for one in operations if one.keeps or one.is_long),
         "reading_actions": frozenset(one.name for one in operations if one.reads),
+        "end_user_actions": frozenset(one.name for one in operations if one.serves_end_users),
         "untold": {one.name: one.answer.untold for one in operations if one.answer.untold},
     }
     name = "".join(part.title() for part in resource.name.split("-"))
@@ -112,7 +113,7 @@ def read_arguments(operation: Operation, request: Request, places: dict[str, Any
     form = build_input(operation)(data=Input(request))
     form.is_valid(raise_exception=True)
     values = form.validated_data
-    origin = {one.name: values.pop(one.name) for one in operation.origin if one.name in values}
+    origin = {one.name: values.pop(one.name) for one in operation.stated if one.name in values}
     values["actor"] = base.get_request_actor(request).with_origin(**origin)
     if row:
         own[row.argument] = find_row(row, places[row.place], values)

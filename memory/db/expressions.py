@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models.expressions import Expression, Func
 from django.db.models.functions import Cast, Left
 
-from memory.db.lineage import MaskedLineage
+from memory.db.lineage import hides_quarantined
 
 BOOLEAN: Any = models.BooleanField()  # of all conditions: to make a field takes longer than to render one
 
@@ -266,7 +266,7 @@ class HasVerdict(Condition):
         for status, method in judging.list_stored(self.statuses):
             self._stored.setdefault(status, []).append(method)
         self.visible = Visible(judging, lineage, alias="j")
-        self.is_masked = isinstance(lineage, MaskedLineage)
+        self.is_masked = hides_quarantined(lineage)
 
     def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         shown, params = self.visible.render(connection)
@@ -285,7 +285,7 @@ class ActiveOnLineage(Condition):
     def __init__(self, lineage: Sequence[tuple[int, int]]) -> None:
         super().__init__()
         self.lineage = tuple(lineage)
-        self.looks_elsewhere = isinstance(lineage, MaskedLineage)
+        self.looks_elsewhere = hides_quarantined(lineage)
 
     def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         me = self.alias

@@ -67,14 +67,18 @@ class VersionedQuerySet(LazyFilters[Row]):
         if self.lineage is not None:
             raise BranchNotNamed("A branch was named already.")
         clone = self._with_branch("branch")
-        clone.lineage, clone._compiled = tuple(lineage), {}
+        clone.lineage, clone._compiled = (lineage if isinstance(lineage, tuple) else tuple(lineage)), {}
         # A union of one arm would be read row by row.
         shown = Visible(self.model, lineage, known=len(lineage) == 1)
         return clone._add_where(shown).mask_hidden(lineage)
 
     def mask_hidden(self, lineage: Lineage) -> Self:
-        """Leave out versions in quarantine, where the lineage is of a project that has any."""
-        return self.filter(NotHidden()) if isinstance(lineage, MaskedLineage) else self
+        """Leave out what the lineage does not show: versions in quarantine, memory of other end users."""
+        if not isinstance(lineage, MaskedLineage):
+            return self
+        rows = self.filter(NotHidden()) if lineage.hides else self
+        own = lineage.end_user.list_columns() if hasattr(self.model, "user_id") else {}
+        return rows.filter_indexed(**own)
 
     def prefer_start_index(self) -> Self:
         """Return the same rows, read by their first seq where few began by then; for statements on all rows.

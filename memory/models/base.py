@@ -22,7 +22,7 @@ from memory.models.nodes import new_rid, uuid7
 
 OPEN = 2**62  # the seq_to of a version that no later one has closed
 ERASED_MARK = "[erased]"  # what a reader sees in the place of an erased text
-ORIGIN = frozenset({"session_id", "task_id", "agent_id", "created_at"})
+ORIGIN = frozenset({"session_id", "task_id", "agent_id", "user_id", "app_id", "created_at"})
 
 
 @dataclass(frozen=True)

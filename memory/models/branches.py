@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Q
 
 from memory.db.fields import JSONTextField
-from memory.db.lineage import MaskedLineage
+from memory.db.lineage import EVERYBODY, EndUser, MaskedLineage
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
 
@@ -62,6 +62,9 @@ class Branch(models.Model):
         default=False, help_text="Whether a quarantine hides something in the project: see HiddenVersion."
     )
 
+    # Whose memory alone is read through it: set for an actor, see memory.engines.versions.lookup.
+    end_user: EndUser = EVERYBODY
+
     # Set where it is shown, see memory.engines.branches.distance.
     ahead: int
     behind: int
@@ -75,17 +78,21 @@ class Branch(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    def lineage(self, seq: int | None = None) -> list[tuple[int, int]]:
+    def lineage(self, seq: int | None = None) -> Lineage:
         """Return this branch read at ``seq`` (its head when None), then each ancestor at its fork point.
 
-        A seq below 0 lies before the fork: it counts commits back along the ancestors. Queries along it show
-        nothing that is in quarantine.
+        A seq below 0 lies before the fork: it counts commits back along the ancestors. See ``mask`` for what
+        queries along it do not show.
         """
         return self.mask(self.full_lineage(seq))
 
-    def mask(self, lineage: Lineage) -> list[tuple[int, int]]:
-        """Return a lineage of this project along which queries show nothing that is in quarantine."""
-        return (MaskedLineage if self.masked else list)(lineage)
+    def mask(self, lineage: Lineage) -> Lineage:
+        """Return a lineage of this project along which queries show nothing that is in quarantine, and of end
+        users what the branch is read for.
+        """
+        if not self.masked and self.end_user == EVERYBODY:
+            return list(lineage)
+        return MaskedLineage(lineage, hides=self.masked, end_user=self.end_user)
 
     def full_lineage(self, seq: int | None = None) -> list[tuple[int, int]]:
         """Return the same lineage, along which queries show what is in quarantine too.

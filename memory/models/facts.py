@@ -11,8 +11,10 @@ from django_mysql.models import FixedCharField
 
 from memory.db.fields import JSONTextField, dumps
 from memory.db.indexes import FullTextIndex
+from memory.db.lineage import EVERYBODY, EndUser
 from memory.models import hashes
 from memory.models.base import ERASED_MARK, OPEN, ORIGIN, Blank, BranchedModel, MemoryKind
+from memory.models.end_users import OfEndUser
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
 
@@ -38,6 +40,11 @@ PATH_INDEX = models.Index(
     fields=["branch", "path", "seq_to"], condition=models.Q(path__isnull=False), name="fact_bpath"
 )
 
+# Facts of end users are listed, counted and erased by whose they are; those of nobody are not in it.
+USER_INDEX = models.Index(
+    fields=["branch", "user_id", "uid"], condition=models.Q(user_id__gt=""), name="fact_buser"
+)
+
 # Between the namespace and the key of a path. No segment is empty, so it stands nowhere else, and every path
 # of a namespace, and of all below it, is in one range.
 KEY_MARK = "//"
@@ -46,7 +53,7 @@ KEY_MARK = "//"
 SUMMARY_PREFIX = "summary:"
 
 
-class Fact(BranchedModel):
+class Fact(BranchedModel, OfEndUser):
     class Kind(models.TextChoices):
         OBSERVATION = "OBSERVATION"
         BELIEF = "BELIEF"
@@ -196,6 +203,7 @@ class Fact(BranchedModel):
             ),
             PROPOSED_INDEX,
             PATH_INDEX,
+            USER_INDEX,
             # Few facts end: a curator lists those that do so soon.
             models.Index(
                 fields=["branch", "expires_at"],
@@ -209,7 +217,7 @@ class Fact(BranchedModel):
             ),
             FullTextIndex(
                 fields=["fact_text"],
-                tokens=["category", "kind", "status", "session_id", "agent_id"],
+                tokens=["category", "kind", "status", "session_id", "agent_id", "user_id", "app_id"],
                 name="memory_fact_fts",
             ),
         ]
@@ -243,15 +251,21 @@ class Fact(BranchedModel):
 
     def compute_hashes(self) -> None:
         """Compute the three hashes from the content. Two items are never one fact, whatever they say."""
-        content = write_content(self.fact_text, self.path, self.value)
+        content = write_content(self.fact_text, self.path, self.value, EndUser(self.user_id, self.app_id))
         self.content_hash = hashes.content_hash(self.fact_text)
         self.norm_hash = hashes.norm_hash(content)
         self.judged_hash = hashes.judged_hash(content, self.essence, self.category)
 
 
-def write_content(text: str, path: str | None, value: Any) -> str:
-    """Return what a fact says: its text, and where an item stands with its value."""
-    return text if path is None else f"{text}\n{dumps([path, value])}"
+def write_content(text: str, path: str | None, value: Any, end_user: EndUser = EVERYBODY) -> str:
+    """Return what a fact says: its text, where an item stands with its value, and of which end user it is."""
+    stands = "" if path is None else f"\n{dumps([path, value])}"
+    return f"{text}{stands}{write_owner(end_user)}"
+
+
+def write_owner(end_user: EndUser) -> str:
+    """Return whose something is, as a part of what tells it from others; "" for nobody's."""
+    return "" if end_user == EVERYBODY else f"\n{dumps([end_user.user_id, end_user.app_id])}"
 
 
 def build_path(namespace: str, key: str) -> str:
@@ -259,13 +273,16 @@ def build_path(namespace: str, key: str) -> str:
     return f"{namespace}{KEY_MARK}{key}"
 
 
-def build_item_uid(project_id: uuid.UUID, path: str, ordinal: int = 0) -> uuid.UUID:
+def build_item_uid(
+    project_id: uuid.UUID, path: str, ordinal: int = 0, end_user: EndUser = EVERYBODY
+) -> uuid.UUID:
     """Return the id of the item of a path: the same on every branch, so that a merge compares what two
-    branches put under one key. The ordinal is greater than 0 after an erasure of the item before.
+    branches put under one key. The ordinal is greater than 0 after an erasure of the item before. Each end
+    user has paths of their own.
 
     Its first byte is 0: lists that are sorted by id, newest first, end with items.
     """
-    digest = uuid.uuid5(project_id, f"item:{ordinal}:{path}").int
+    digest = uuid.uuid5(project_id, f"item:{ordinal}:{path}{write_owner(end_user)}").int
     return uuid.UUID(int=digest & ~(0xFF << 120 | 0xF << 76) | 8 << 76)
 
 

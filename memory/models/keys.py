@@ -5,6 +5,7 @@ from django.utils import timezone
 from django_mysql.models import FixedCharField
 
 from memory.db.fields import JSONTextField
+from memory.models.end_users import OfEndUser
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
 
@@ -18,7 +19,7 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
         return kept.filter(over) if state == ApiKey.State.EXPIRED else kept.exclude(over)
 
 
-class ApiKey(models.Model):
+class ApiKey(OfEndUser):
     """The identity and rights of an agent. Only the hash of the secret is stored."""
 
     class State(models.TextChoices):

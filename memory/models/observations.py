@@ -10,9 +10,10 @@ from memory.db.fields import JSONTextField
 from memory.db.indexes import FullTextIndex
 from memory.models import hashes
 from memory.models.base import ERASED_MARK, Blank, BranchedModel, MemoryKind
+from memory.models.end_users import OfEndUser
 
 
-class Observation(BranchedModel):
+class Observation(BranchedModel, OfEndUser):
     """A record that nothing changes but a failure known later.
 
     The full output of a tool, if stored, is in the message ``message_id``.
@@ -69,7 +70,15 @@ class Observation(BranchedModel):
             models.Index(fields=["branch", "session_id", "input_hash", "uid"], name="observation_bcall"),
             FullTextIndex(
                 fields=["summary"],
-                tokens=["observation_type", "tool_name", "outcome", "session_id", "agent_id"],
+                tokens=[
+                    "observation_type",
+                    "tool_name",
+                    "outcome",
+                    "session_id",
+                    "agent_id",
+                    "user_id",
+                    "app_id",
+                ],
                 name="memory_observation_fts",
             ),
         ]

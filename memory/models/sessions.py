@@ -6,10 +6,11 @@ from django_mysql.models import FixedCharField
 
 from memory.db.fields import JSONTextField
 from memory.models.branches import Branch
+from memory.models.end_users import OfEndUser
 from memory.models.projects import Project
 
 
-class Session(models.Model):
+class Session(OfEndUser):
     """A run of an agent. ``key`` is the client's own id, unique in the project."""
 
     class Status(models.TextChoices):

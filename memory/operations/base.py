@@ -14,7 +14,7 @@ from inspect import signature
 from typing import Any, Literal, get_type_hints
 
 from memory.engines.fields.base import Field, Use
-from memory.engines.fields.common import WAIT
+from memory.engines.fields.common import END_USER, WAIT
 from memory.engines.fields.filters import FilterField
 from memory.engines.fields.types import Choice
 from memory.engines.support.ordering import Ordering
@@ -93,8 +93,9 @@ class Operation:
     ``origin`` what a caller may say of itself, ``without`` arguments that only Python gives, ``in_query``
     those that stand in the address though there is a body. ``body`` names that in OpenAPI, ``about``
     describes it. One that ``reads`` may be repeated though it is a POST; one that ``is_long`` runs outside of
-    a transaction; of one that ``waits`` the caller may wait for the index. ``operation_id`` is its name in
-    OpenAPI, where the path makes a misleading one.
+    a transaction; of one that ``waits`` the caller may wait for the index. One that ``serves_end_users`` can
+    be about the memory of one, whom the caller names; others refuse who acts for one. ``operation_id`` is its
+    name in OpenAPI, where the path makes a misleading one.
     """
 
     name: str
@@ -119,6 +120,7 @@ class Operation:
     reads: bool = False
     is_long: bool = False
     waits: bool = False
+    serves_end_users: bool = False
     operation_id: str = ""
 
     @cached_property
@@ -160,7 +162,14 @@ class Operation:
     def inputs(self) -> tuple[Parameter, ...]:
         """Return its parameters, and what a caller may say of itself."""
         waits = (WAIT,) if self.waits else ()
-        return (*self.parameters, *(Parameter(one, one.name) for one in (*self.origin, *waits)))
+        return (*self.parameters, *(Parameter(one, one.name) for one in (*self.stated, *waits)))
+
+    @cached_property
+    def stated(self) -> tuple[Field, ...]:
+        """Return what a caller may say of itself and of whom it acts for."""
+        taken = {one.name for one in self.parameters}
+        own = (one for one in END_USER if self.serves_end_users and one.name not in taken)
+        return (*self.origin, *own)
 
     def select_unpaged(self, parameters: Iterable[Parameter]) -> list[Parameter]:
         """Return the parameters without those that every list has, as every list has them."""
@@ -206,7 +215,7 @@ class Operation:
 
         What a caller says of itself is there where commands offer it.
         """
-        offered = [one for one in self.inputs if one.field not in self.origin or Use.OPTION in one.field.use]
+        offered = [one for one in self.inputs if one.field not in self.stated or Use.OPTION in one.field.use]
         takes = [one.describe() for one in self.select_unpaged(offered)]
         about: dict[str, Any] = {"verb": self.verb, "places": self.places, "takes": takes}
         about |= {"paged": self.is_paged, "sorted": bool(self.order)}

@@ -40,9 +40,11 @@ def call_operation(
     Raises Invalid for the first value that is missing or wrong, then as the method does.
     """
     arguments = take_parameters(operation.inputs, Values(values))
-    origin = {one.name: arguments.pop(one.name) for one in operation.origin if one.name in arguments}
+    origin = {one.name: arguments.pop(one.name) for one in operation.stated if one.name in arguments}
     if any(origin.values()):
         actor = actor.with_origin(**origin)
     arguments.pop(WAIT.name, None)  # for who reads the answer
+    if not operation.serves_end_users:
+        actor.require_every_user()
     own = {name: read_place(name, kind, places[name]) for name, kind in operation.places.items()}
     return operation.method(**own, **arguments, actor=actor)

@@ -44,8 +44,17 @@ FACTS.add(
     origin=STATED,
     example=TEXT,
     waits=True,
+    serves_end_users=True,
 )
-FACTS.add("list", engine.list_facts, "List facts, newest first", ROW, filters=f.FACT_FILTERS, order=BY_AGE)
+FACTS.add(
+    "list",
+    engine.list_facts,
+    "List facts, newest first",
+    ROW,
+    filters=f.FACT_FILTERS,
+    order=BY_AGE,
+    serves_end_users=True,
+)
 FACTS.add(
     "bulk",
     engine.write_facts,
@@ -57,6 +66,7 @@ FACTS.add(
     origin=STATED,
     without=("kind",),
     example={"facts": [TEXT]},
+    serves_end_users=True,
     waits=True,
 )
 FACTS.add(
@@ -72,6 +82,7 @@ FACTS.add(
     origin=STATED,
     example={"facts": [{"id": "0198a1b2-0000-7000-8000-000000000001", "confidence": 0.9}]},
     waits=True,
+    serves_end_users=True,
 )
 FACTS.add(
     "actions",
@@ -84,7 +95,7 @@ FACTS.add(
     origin=STATED,
     example={"action": "archive", "fact_ids": ["0198a1b2-0000-7000-8000-000000000001"]},
 )
-FACTS.add("retrieve", engine.get_fact, "Read a fact", ROW)
+FACTS.add("retrieve", engine.get_fact, "Read a fact", ROW, serves_end_users=True)
 FACTS.add(
     "partial_update",
     engine.update_fact,
@@ -96,8 +107,11 @@ FACTS.add(
     origin=STATED,
     example={"confidence": 0.9},
     waits=True,
+    serves_end_users=True,
 )
-FACTS.add("destroy", engine.delete_fact, "Delete a fact on this branch", GONE, origin=STATED)
+FACTS.add(
+    "destroy", engine.delete_fact, "Delete a fact on this branch", GONE, origin=STATED, serves_end_users=True
+)
 FACTS.add(
     "supersede",
     engine.replace_fact,
@@ -110,9 +124,10 @@ FACTS.add(
     origin=STATED,
     example={"new_fact_text": "Access tokens expire after 30 minutes."},
     waits=True,
+    serves_end_users=True,
 )
-FACTS.add("archive", engine.archive_fact, "Retire a fact", ROW, **MOVE)
-FACTS.add("restore", engine.restore_fact, "Bring an archived fact back", ROW, **MOVE)
+FACTS.add("archive", engine.archive_fact, "Retire a fact", ROW, **MOVE, serves_end_users=True)
+FACTS.add("restore", engine.restore_fact, "Bring an archived fact back", ROW, **MOVE, serves_end_users=True)
 FACTS.add(
     "history",
     engine.list_versions,
@@ -120,6 +135,7 @@ FACTS.add(
     Answer(shapes.VersionShape, shapes.version_shape, takes=("branch",)),
     verb="get",
     without=("at",),
+    serves_end_users=True,
 )
 FACTS.add(
     "related",

@@ -9,7 +9,7 @@ from django.http import QueryDict
 from rest_framework.request import Request
 
 from memory.actors import Actor
-from memory.engines.fields.common import STATED_CHECKS
+from memory.engines.fields.common import END_USER, STATED
 from memory.engines.support import validation as c
 from memory.engines.support.ordering import Ordering
 from memory.engines.support.pagination import MAX_CURSOR_LENGTH
@@ -121,9 +121,11 @@ class Input:
 
     def take_actor(self, actor: Actor) -> Actor:
         """Return the actor with the request's session, task and agent ids. Raises AgentForbidden."""
-        return actor.with_origin(
-            **{name: self.take_value(name, check, "") for name, check in STATED_CHECKS.items()}
-        )
+        return actor.with_origin(**{one.name: self.take_value(one.name, one.check, "") for one in STATED})
+
+    def take_end_user(self, actor: Actor) -> Actor:
+        """Return the actor as it acts for the request's end user and app. Raises UserForbidden."""
+        return actor.with_origin(**{one.name: self.take_value(one.name, one.check, "") for one in END_USER})
 
     def take_paging(self, default: int = 50, *, order: Ordering | None = None) -> dict[str, Any]:
         """Take ``limit`` and ``cursor`` of a list, and ``ordering`` of one that can be sorted."""

@@ -17,8 +17,12 @@ WRITTEN = Answer(shapes.WrittenItemShape, shapes.written_item, attrgetter("creat
 KEY = "<key>"
 
 ITEMS = Resource("items", "item", row=Row("namespace", "namespace", "path", ".+"), model=Fact)
-ITEMS.add("list", engine.list_items, "List items in the order of namespace and key", ROW)
-ITEMS.add("get_item", engine.get_item, "Read the item under a key", ROW, verb="get", path=KEY)
+ITEMS.add(
+    "list", engine.list_items, "List items in the order of namespace and key", ROW, serves_end_users=True
+)
+ITEMS.add(
+    "get_item", engine.get_item, "Read the item under a key", ROW, verb="get", path=KEY, serves_end_users=True
+)
 ITEMS.add(
     "put_item",
     engine.put_item,
@@ -32,6 +36,7 @@ ITEMS.add(
     origin=STATED,
     example={"value": {"theme": "dark"}, "text": "Ada prefers the dark theme."},
     waits=True,
+    serves_end_users=True,
 )
 ITEMS.add(
     "delete_item",
@@ -41,6 +46,7 @@ ITEMS.add(
     verb="delete",
     path=KEY,
     origin=STATED,
+    serves_end_users=True,
 )
 ITEMS.add(
     "namespaces",
@@ -49,6 +55,7 @@ ITEMS.add(
     Answer(shapes.NamespacesShape, shapes.namespaces_shape),
     verb="get",
     of_row=False,
+    serves_end_users=True,
 )
 ITEMS.add(
     "batch",
@@ -61,4 +68,5 @@ ITEMS.add(
     origin=STATED,
     example={"calls": [{"op": "put", "namespace": "users/ada", "key": "theme", "value": "dark"}]},
     waits=True,
+    serves_end_users=True,
 )

@@ -27,6 +27,7 @@ OBSERVATIONS.add(
     about="A summary, or a tool call to summarise. Texts are cut at 2,000 characters, never refused.",
     fields=OBSERVATION.select_fields(Use.CREATE),
     origin=STATED,
+    serves_end_users=True,
 )
 OBSERVATIONS.add(
     "list",
@@ -35,6 +36,7 @@ OBSERVATIONS.add(
     ROW,
     filters=OBSERVATION_FILTERS,
     order=BY_AGE,
+    serves_end_users=True,
 )
 OBSERVATIONS.show(
     "list",
@@ -54,8 +56,9 @@ OBSERVATIONS.add(
     verb="get",
     of_row=False,
     filters=OBSERVATION_FILTERS,
+    serves_end_users=True,
 )
-OBSERVATIONS.add("retrieve", engine.get_observation, "Read an observation", ROW)
+OBSERVATIONS.add("retrieve", engine.get_observation, "Read an observation", ROW, serves_end_users=True)
 OBSERVATIONS.add(
     "search",
     engine.search_observations,
@@ -64,4 +67,5 @@ OBSERVATIONS.add(
     verb="get",
     of_row=False,
     filters=OBSERVATION_FILTERS,
+    serves_end_users=True,
 )

@@ -37,6 +37,7 @@ SESSIONS.add(
     body="SessionInput",
     about="A session; the id is the client's own.",
     fields=SESSION.select_fields(Use.CREATE),
+    serves_end_users=True,
 )
 SESSIONS.add(
     "list",
@@ -45,6 +46,7 @@ SESSIONS.add(
     ROW,
     filters=SESSION_FILTERS,
     order=ORDER,
+    serves_end_users=True,
 )
 SESSIONS.show(
     "list",
@@ -67,13 +69,14 @@ SESSIONS.add(
     path="next-context",
     of_row=False,
 )
-SESSIONS.add("retrieve", engine.get_session, "Read a session", ROW)
+SESSIONS.add("retrieve", engine.get_session, "Read a session", ROW, serves_end_users=True)
 SESSIONS.add(
     "context",
     engine.get_session_context,
     "What was said, learned and done in a session",
     Answer(shapes.SessionContextShape, shapes.session_context),
     verb="get",
+    serves_end_users=True,
 )
 SESSIONS.add(
     "end",
@@ -83,4 +86,5 @@ SESSIONS.add(
     body="EndInput",
     about="The outcome of a session.",
     fields=SESSION_ENDING,
+    serves_end_users=True,
 )

@@ -5,12 +5,13 @@ from django.utils.translation import gettext_lazy as _
 from conversations.models import Conversation, Message
 from memory.engines.fields.base import NO_USE, READ, Field, Noun, Option, Use
 from memory.engines.fields.common import (
+    END_USER,
     METADATA_OPTION,
     STATED,
     answered_branch,
     answered_id,
     answered_time,
-    origin_fields,
+    owner_fields,
 )
 from memory.engines.fields.filters import any_of, learned_in, one_of, recorded
 from memory.engines.fields.types import (
@@ -71,7 +72,7 @@ CONVERSATION = Noun(
         answer_null=True,
         answer_help="Of a fork: the last message that it shares with its parent.",
     ),
-    *origin_fields(),
+    *owner_fields(),
     answered_time("created_at"),
     answered_time("updated_at"),
 )
@@ -131,7 +132,7 @@ MESSAGE = Noun(
         answer_help="Of a copy: the message that was picked.",
     ),
     Field("embed", Flag(), "Users and assistants by default.", Use.CREATE),
-    *origin_fields(),
+    *owner_fields(),
     Field(
         "said_at",
         Moment(),
@@ -173,7 +174,7 @@ OTHER_BRANCH = Field(
     option=Option("the branch of the second; default the first's", metavar="NAME"),
 )
 MESSAGE_ITEM = Record(
-    "MessageItemInput", "One message of many.", (*STATED, *MESSAGE.select_fields(Use.CREATE))
+    "MessageItemInput", "One message of many.", (*STATED, *END_USER, *MESSAGE.select_fields(Use.CREATE))
 )
 MESSAGES = Field("messages", ListOf(MESSAGE_ITEM, 1, MAX_MESSAGES))
 PICKED = Field(

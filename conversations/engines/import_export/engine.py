@@ -91,7 +91,7 @@ class ConversationTransfer:
         with open_commit(actor, branch_name, "conversation.import", write=Write.ADD) as commit:
             for known in commit.visible_rows(Conversation).fetch_by_key("uid", [uid]):
                 return attach_counts([known], commit.lineage)[0], False
-            row = Conversation(uid=uid, created_at=commit.at, **fields, **actor.origin_fields())
+            row = Conversation(uid=uid, created_at=commit.at, **fields, **actor.owner_fields())
             begin_copy(commit, row)
             MessageEngine().add(commit, row, messages)
         return attach_counts([row], commit.lineage)[0], True

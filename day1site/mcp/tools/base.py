@@ -25,6 +25,7 @@ class Tool:
     writes: bool = False
     long: bool = False  # it reads for long before it locks anything: see Call.keep_answer
     destructive: bool = False
+    serves_end_users: bool = False  # else it refuses who acts for one
     repeatable: bool = True  # a repeated call changes nothing more
     rest: str = "Ask for less: fewer ids, a lower limit, narrower filters."  # of an answer that was cut
 

@@ -72,6 +72,7 @@ CONVERSATION_ID = b.uid("The conversation: conversation_get without it lists the
         ),
         "next_cursor": {"type": ["string", "null"], "description": "For what comes before."},
     },
+    serves_end_users=True,
 )
 def conversation_get(call: Call) -> b.Answer:
     uid, limit = call.take("conversation_id", c.parse_uuid), call.take("limit", parse_integer, 20)

@@ -48,6 +48,7 @@ VERSION = {"expected_version": {**input_property(common.EXPECTED_VERSION), "mini
     gives={**ANSWER, "created": b.flag("false: the same text was there already.")},
     scope="propose",
     writes=True,
+    serves_end_users=True,
 )
 def memory_write(call: Call) -> b.Answer:
     call.take_repository()  # kept with the session
@@ -89,6 +90,7 @@ def memory_write(call: Call) -> b.Answer:
         "note": b.text("What to mind."),
     },
     rest="Ask for fewer facts; `at` with the time of a version reads that.",
+    serves_end_users=True,
 )
 def memory_get(call: Call) -> b.Answer:
     offset, facts = call.take("offset", count, 0), read_facts(call)
@@ -161,6 +163,7 @@ def read_facts(call: Call) -> list[dict[str, Any]]:
     scope="write",
     writes=True,
     destructive=True,
+    serves_end_users=True,
 )
 def memory_update(call: Call) -> b.Answer:
     uid, where, version = _fact_field(call)
@@ -194,6 +197,7 @@ def memory_update(call: Call) -> b.Answer:
     writes=True,
     destructive=True,
     repeatable=False,
+    serves_end_users=True,
 )
 def memory_supersede(call: Call) -> b.Answer:
     call.take_repository()

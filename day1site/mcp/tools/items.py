@@ -48,6 +48,7 @@ def choose(operation: str, names: tuple[str, ...]) -> b.Schema:
     gives={"item": ITEM, "created": b.flag("false: an item stood there.")},
     scope="write",
     writes=True,
+    serves_end_users=True,
 )
 def item_put(call: Call) -> b.Answer:
     place, where = take_place(call), call.where
@@ -70,6 +71,7 @@ def item_put(call: Call) -> b.Answer:
     needs=NAMES,
     gives={"item": ITEM},
     scope="read",
+    serves_end_users=True,
 )
 def item_get(call: Call) -> b.Answer:
     place, where = take_place(call), call.where
@@ -85,6 +87,7 @@ def item_get(call: Call) -> b.Answer:
     takes={**choose("list", ("prefix",)), **PAGE, **WHO},
     gives={"items": b.many("The items.", ITEM), "cursor": {"type": ["string", "null"]}},
     scope="read",
+    serves_end_users=True,
 )
 def item_list(call: Call) -> b.Answer:
     where = call.where
@@ -104,6 +107,7 @@ def item_list(call: Call) -> b.Answer:
     scope="write",
     writes=True,
     destructive=True,
+    serves_end_users=True,
 )
 def item_delete(call: Call) -> b.Answer:
     place, where = take_place(call), call.where

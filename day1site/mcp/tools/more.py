@@ -7,6 +7,7 @@ from day1site.mcp.arguments import read_arguments
 from day1site.mcp.call_context import Call, Caller
 from day1site.mcp.tools import base as b
 from day1site.mcp_profiles import MORE_TOOL, lists_tool
+from memory.db.lineage import EVERYBODY
 from memory.exceptions import Invalid
 
 RUN, PAYLOAD = "tool", "arguments"
@@ -24,6 +25,7 @@ RUN, PAYLOAD = "tool", "arguments"
     },
     writes=True,
     destructive=True,
+    serves_end_users=True,
     repeatable=False,
 )
 def memory_more(call: Call) -> b.Answer:
@@ -54,8 +56,14 @@ def list_more(caller: Caller) -> list[str]:
     return [
         name
         for name, tool in b.TOOLS.items()
-        if not lists_tool(caller.profile, name) and name != MORE_TOOL and caller.actor.has_scope(tool.scope)
+        if not lists_tool(caller.profile, name) and name != MORE_TOOL and may_call(caller, tool)
     ]
+
+
+def may_call(caller: Caller, tool: b.Tool) -> bool:
+    """Return whether a tool answers this caller at all."""
+    actor = caller.actor
+    return actor.has_scope(tool.scope) and (tool.serves_end_users or actor.end_user == EVERYBODY)
 
 
 def find_tool(name: Any) -> b.Tool:

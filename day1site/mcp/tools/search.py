@@ -56,6 +56,7 @@ SEARCH_OPTIONS: b.Schema = {
         "note": b.text("What to mind."),
     },
     at_times={"left_out": {"type": "integer", "description": "Facts that fit, beyond the 1,500 tokens."}},
+    serves_end_users=True,
 )
 def memory_search(call: Call) -> b.Answer:
     query, limit = call.need("query", lambda _, value: value), call.take("limit", parse_integer, 10)
@@ -126,6 +127,7 @@ def _after(kept: list[dict[str, Any]], found: SearchResult) -> dict[str, str]:
         "score": {"type": ["number", "null"]},
         "signals": {"type": "object", "description": "The parts of its score, by name."},
     },
+    serves_end_users=True,
 )
 def memory_explain(call: Call) -> b.Answer:
     query, uid = call.need("query", lambda _, value: value), call.need_fact_id()

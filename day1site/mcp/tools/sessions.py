@@ -59,6 +59,7 @@ GRAPH, TIMELINE = RELATIONS.operations["graph"], OBSERVATIONS.operations["timeli
         "observed": {"type": "object", "description": "How many observations, by type and tool."},
         "note": b.text("What to mind."),
     },
+    serves_end_users=True,
 )
 def memory_context(call: Call) -> b.Answer:
     key = call.take("session_id", c.text_check(200), "")
@@ -142,6 +143,7 @@ def _next(result: dict[str, Any]) -> str:
         "results": b.many("Newest first.", schemas.OBSERVATION_ROW),
         "next_cursor": {"type": ["string", "null"], "description": "For the page after this one."},
     },
+    serves_end_users=True,
 )
 def memory_timeline(call: Call) -> b.Answer:
     offered = ("after", "before", "session_id", "agent_id", "observation_type", "outcome", "tool_name")
@@ -223,6 +225,7 @@ def memory_graph_query(call: Call) -> b.Answer:
     scope="write",
     writes=True,
     repeatable=False,
+    serves_end_users=True,
 )
 def log_message(call: Call) -> b.Answer:
     uid, where = call.take("conversation_id", c.parse_uuid), call.where
@@ -257,6 +260,7 @@ def log_message(call: Call) -> b.Answer:
     scope="write",
     writes=True,
     repeatable=False,
+    serves_end_users=True,
 )
 def memory_remember(call: Call) -> b.Answer:
     where, messages = call.where, call.need("messages", lambda _, value: value)

@@ -18,6 +18,15 @@ class DatabaseSchemaEditor(SQLiteSchemaEditor):
     def drop_full_text_sql(self, model: type[models.Model], index: FullTextIndex) -> str:
         return f"DROP TABLE IF EXISTS {self.quote_name(index.name)}"
 
+    def add_field(self, model: type[models.Model], field: Any) -> None:
+        """Add a column; one of texts in place, where Django would copy the whole table."""
+        is_text = type(field) is models.CharField and not (field.null or field.unique or field.db_index)
+        if not is_text or self.effective_default(field) != "":
+            return super().add_field(model, field)
+        definition, _ = self.column_sql(model, field)
+        table, column = self.quote_name(model._meta.db_table), self.quote_name(field.column)
+        self.execute(f"ALTER TABLE {table} ADD COLUMN {column} {definition} DEFAULT ''", None)
+
     # ---- the table of closed versions ---------------------------------------------------------------
 
     def add_index(self, model: type[models.Model], index: models.Index) -> None:

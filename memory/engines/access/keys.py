@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
 from memory.actors import NO_PROJECT, SCOPES, SERVER, Actor
+from memory.db.lineage import EndUser
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.key_tokens import find_key, save_new
 from memory.engines.access.makers import require_maker
@@ -65,6 +66,8 @@ class KeyEngine:
         actor: Actor,
         branch_patterns: Sequence[str] = (),
         agent_id: str = "",
+        user_id: str = "",
+        app_id: str = "",
         default_branch: str = "",
         rate_per_minute: int = DEFAULT_RATE,
         expires_at: datetime | None = None,
@@ -83,11 +86,14 @@ class KeyEngine:
             scopes=scopes,
             branch_patterns=check_patterns(branch_patterns),
             agent_id=check_text("agent_id", agent_id, min_length=0),
+            user_id=check_text("user_id", user_id, min_length=0),
+            app_id=check_text("app_id", app_id, min_length=0),
             default_branch=check_default(default_branch, branch_patterns),
             rate_per_minute=check_rate(rate_per_minute),
             expires_at=check_expiry(expires_at),
             **actor.identity_fields("created_by"),
         )
+        check_end_user(key)
         check_grant(key, actor)
         with write_transaction():
             require_maker(actor)
@@ -122,6 +128,7 @@ class KeyEngine:
         *,
         actor: Actor,
         agent_id: str = "",
+        user_id: str = "",
         state: str = "",
         limit: int = 50,
         cursor: str = "",
@@ -130,11 +137,9 @@ class KeyEngine:
         """List the project's keys, newest first, expired and revoked ones included; for who keeps the server
         also those of the server.
         """
-        payload = c.validate({"agent_id": agent_id, "state": state}, FILTERS)
-        rows = list_own(actor)
-        if payload["agent_id"]:
-            rows = rows.filter(agent_id=payload["agent_id"])
-        every = rows
+        payload = c.validate({"agent_id": agent_id, "user_id": user_id, "state": state}, FILTERS)
+        bound = {name: payload[name] for name in ("agent_id", "user_id")}
+        rows = every = list_own(actor).filter(**c.drop_empty(bound))
         if payload["state"]:  # which may change between two pages
             rows = rows.in_state(payload["state"])
         return paginate(rows, **KEYS.read_key(ordering), limit=limit, cursor=cursor, of=every)
@@ -196,6 +201,7 @@ def get_actor(key: ApiKey, surface: str) -> Actor:
         surface=surface,
         agent_id=key.agent_id,
         bound_agent=key.agent_id,
+        end_user=EndUser(key.user_id, key.app_id),
         expires_at=key.expires_at,
         default_branch=key.default_branch,
     )
@@ -246,6 +252,8 @@ def build_successor(old: ApiKey, actor: Actor, take_over: bool) -> ApiKey:
         scopes=old.scopes,
         branch_patterns=old.branch_patterns,
         agent_id=old.agent_id,
+        user_id=old.user_id,
+        app_id=old.app_id,
         default_branch=old.default_branch,
         rate_per_minute=old.rate_per_minute,
         expires_at=old.expires_at,
@@ -260,6 +268,7 @@ def describe_key(key: ApiKey) -> dict[str, Any]:
         "scopes": key.scopes,
         "branch_patterns": key.branch_patterns,
         "agent_id": key.agent_id,
+        **EndUser(key.user_id, key.app_id).list_columns(),
         "default_branch": key.default_branch,
         "expires_at": key.expires_at,
     }
@@ -339,6 +348,13 @@ def check_expiry(at: datetime | None) -> datetime | None:
     if at <= timezone.now():
         raise Invalid("expires_at is in the past.", field="expires_at")
     return at
+
+
+def check_end_user(key: ApiKey) -> None:
+    """Refuse a key of an end user or an app that may do more than read and write. Raises Invalid."""
+    if (key.user_id or key.app_id) and (more := set(key.scopes) - {"read", "propose", "write"}):
+        text = "A key that is bound to an end user or an app may read, propose and write, not {name}."
+        raise Invalid(text, name=sorted(more)[0], field="scopes")
 
 
 def check_grant(key: ApiKey, maker: Actor) -> None:

@@ -21,7 +21,7 @@ from memory.engines.fields.common import DEDUPLICATE, STATED_CHECKS
 from memory.engines.support.validation import check_boolean, secrets_found, validate
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.repositories import find_named_repository, find_repositories, name_repositories
-from memory.engines.versions.session_activity import begin_sessions
+from memory.engines.versions.session_activity import SessionOrigin, begin_sessions
 from memory.exceptions import Invalid, TooLarge
 from memory.models import Confirmation, Fact, FactAssessment, NearCheck
 from memory.queue.producer import enqueue
@@ -92,7 +92,7 @@ class FactBatch:
         fields = rules.clean_new(rest, reserved=reserved, checked=checked)
         fields.setdefault("source", actor.label)
         fields.setdefault("repository", None)  # until its session is known
-        fact = build_row(Fact, {**fields, "status": self.status, **actor.origin_fields(), **checked})
+        fact = build_row(Fact, {**fields, "status": self.status, **actor.owner_fields(), **checked})
         if self.parent:
             fact.parent_id = self.parent.uid
         fact.compute_hashes()
@@ -210,7 +210,7 @@ class FactBatch:
         repository, else that of its session, else the actor's.
         """
         own = find_named_repository(self.actor)
-        named = {row.session_id: (row.task_id, row.agent_id) for row in self.rows if row.session_id}
+        named = {row.session_id: SessionOrigin.of_row(row) for row in self.rows if row.session_id}
         known = begin_sessions(commit.branch, commit.at, named, own) if named else {}
         commit.sessions |= set(named)
         for row in self.rows:

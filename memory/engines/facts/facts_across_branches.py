@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 
 from memory.actors import Actor
 from memory.db.expressions import IndexCondition, NotHiddenConfirmation
-from memory.db.lineage import MaskedLineage
+from memory.db.lineage import hides_quarantined
 from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import (
     Assessment,
@@ -66,7 +66,7 @@ class Nearest(Generic[Row]):
         for stood in open_versions(lineages, "seq_from"):
             for row in every.filter(stood, uid__in=uids):
                 self.rows[row.uid, row.branch_id].append(row)
-        is_masked = any(isinstance(one, MaskedLineage) for one in lineages)
+        is_masked = any(map(hides_quarantined, lineages))
         vids = [row.vid for rows in self.rows.values() for row in rows] if is_masked else []
         self.hidden = find_hidden(vids)
 
@@ -85,7 +85,7 @@ class Confirmed:
     def __init__(self, lineages: Iterable[Lineage], uids: Collection[UUID]) -> None:
         self.rows = defaultdict[tuple[UUID, int], list[tuple[str, int, int]]](list)
         lineages = list(lineages)
-        is_masked = any(isinstance(one, MaskedLineage) for one in lineages)
+        is_masked = any(map(hides_quarantined, lineages))
         for stood in open_versions(lineages, "seq"):
             rows = Confirmation.objects.filter(stood, uid__in=uids)
             rows = rows.filter(NotHiddenConfirmation()) if is_masked else rows

@@ -7,8 +7,10 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from django.db.models import Q, Value
 
+from memory.actors import own_sessions
 from memory.db.expressions import ContainsText
 from memory.db.fields import dumps
+from memory.db.lineage import get_end_user
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines.facts.assessment import with_verification
 from memory.engines.fields.facts import FACT_FILTERS
@@ -42,6 +44,14 @@ class Filter:
         return {name: value for name in self.CHECKS if (value := getattr(self, name)) not in (None, "", ())}
 
 
+def list_values(filters: Filter, rows: VersionedQuerySet) -> dict[str, Any]:
+    """Return the filters that are set, with sessions as the end user's are stored for whom rows are read."""
+    values = filters.as_dict()
+    if "session_id" in values:
+        values["session_id"] = own_sessions(values["session_id"], get_end_user(rows.named_lineage))
+    return values
+
+
 def filters_by(filters: Iterable[FilterField]) -> Callable[[type[Made]], type[Made]]:
     """Return a decorator that makes a frozen dataclass with these filters; those of many are tuples."""
 
@@ -66,7 +76,7 @@ class FactFilter(Filter):
 
     def apply(self, rows: VersionedQuerySet, lineage: Lineage, archived: bool = False) -> VersionedQuerySet:
         """Filter the rows by all fields. On an ``archived`` branch every fact counts as archived."""
-        for name, value in self.as_dict().items():
+        for name, value in list_values(self, rows).items():
             if name == "status" and archived:
                 rows = rows if Fact.Status.ARCHIVED in value else rows.none()
             elif name == "repository":

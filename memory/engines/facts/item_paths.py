@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
+from memory.db.lineage import EVERYBODY, EndUser
 from memory.db.querysets import VersionedQuerySet
 from memory.engines.fields.common import KEY_LENGTH, NAMESPACE_LENGTH
 from memory.engines.fields.types import METADATA_BYTES
@@ -101,11 +102,15 @@ def is_over(row: Fact, now: datetime) -> bool:
     return row.expires_at is not None and row.expires_at <= now
 
 
-def find_places(rows: VersionedQuerySet[Fact], project_id: UUID, paths: Iterable[str]) -> Places:
-    """Return what stands under paths. What was erased keeps its id: the next one has another ordinal."""
+def find_places(
+    rows: VersionedQuerySet[Fact], project_id: UUID, paths: Iterable[str], end_user: EndUser = EVERYBODY
+) -> Places:
+    """Return what stands under paths of an end user, or of nobody. What was erased keeps its id: the next one
+    has another ordinal.
+    """
     places, left, ordinal = Places(), list(dict.fromkeys(paths)), 0
     while left:
-        uids = {build_item_uid(project_id, path, ordinal): path for path in left}
+        uids = {build_item_uid(project_id, path, ordinal, end_user): path for path in left}
         shown = {row.uid: row for row in rows.fetch_by_key("uid", uids)}
         places.taken |= {row.path: row for row in shown.values() if row.path}
         missing = [uid for uid, path in uids.items() if path not in places.taken]

@@ -75,7 +75,7 @@ OBSERVATION = Noun(
     ),
     Field("metadata", JSONObject(), use=OFFERED, option=common.METADATA_OPTION),
     Field("embed", Flag(), "Not for plain tool calls, by default.", Use.CREATE),
-    *common.origin_fields(session_id=TOOL, agent_id=TOOL),
+    *common.owner_fields(session_id=TOOL, agent_id=TOOL),
     common.answered_time("created_at", TOOL),
 )
 OBSERVATION_FILTERS = OBSERVATION.filtered_by(
@@ -222,6 +222,7 @@ SESSION = Noun(
     ),
     _TASK.with_traits(use=OFFERED, option=Option("the task that it is for", "--task")),
     _AGENT.with_traits(use=OFFERED | TOOL, option=Option("the agent that works in it", "--agent")),
+    *(one.with_traits(use=READ, help="") for one in common.END_USER),
     Field("summary", LongText(64 * 1024), use=READ | Use.UPDATE, option=Option("what came of it")),
     common.answered_time("started_at", TOOL),
     common.answered_time("active_at", null=True, answer_help="When it was last heard of."),

@@ -45,8 +45,26 @@ STATED = (
         option=Option("the agent that says it", "--agent"),
     ),
 )
+END_USER = (
+    Field(
+        "user_id",
+        Reference(200),
+        "The end user whose memory this is about; 403 when the key is bound to another.",
+        WHO,
+        label=_("End user"),
+        option=Option("the end user whose memory this is about", "--user"),
+    ),
+    Field(
+        "app_id",
+        Reference(200),
+        "The app whose memory this is about; 403 when the key is bound to another.",
+        WHO,
+        label=_("App"),
+        option=Option("the app whose memory this is about", "--app"),
+    ),
+)
 METADATA_OPTION = Option("a JSON object to keep with it")
-STATED_CHECKS = {field.name: field.check for field in STATED}
+STATED_CHECKS = {field.name: field.check for field in (*STATED, *END_USER)}
 
 BRANCH = Field(
     "branch",
@@ -94,6 +112,12 @@ def origin_fields(use: Use = NO_USE, **by_name: Use) -> tuple[Field, ...]:
     """Return who wrote a row, as answers have it, with further uses for all or for one of them."""
     fields = (field.with_traits(help="") for field in STATED)
     return tuple(field.with_traits(use=field.use | use | by_name.get(field.name, NO_USE)) for field in fields)
+
+
+def owner_fields(use: Use = NO_USE, **by_name: Use) -> tuple[Field, ...]:
+    """Return the same of a row that may belong to an end user, with whose it is."""
+    whose = (field.with_traits(help="", use=field.use | use) for field in END_USER)
+    return (*origin_fields(use, **by_name), *whose)
 
 
 PROPOSE = Field(

@@ -9,12 +9,13 @@ from django.utils.translation import gettext_lazy as _
 from memory.engines.fields.base import EVERYWHERE, LINE, NO_USE, READ, TOOLS, WRITE, Field, Noun, Option, Use
 from memory.engines.fields.common import (
     DEDUPLICATE,
+    END_USER,
     ITEM_FIELDS,
     STATED,
     answered_branch,
     answered_id,
     answered_time,
-    origin_fields,
+    owner_fields,
 )
 from memory.engines.fields.filters import any_of, in_namespace, learned_in, one_of
 from memory.engines.fields.types import (
@@ -62,6 +63,8 @@ class FactContent(TypedDict, total=False):
     session_id: str
     task_id: str
     agent_id: str
+    user_id: str
+    app_id: str
     created_cycle: int
     updated_cycle: int
     valid_from: datetime | str | None
@@ -233,7 +236,7 @@ FACT = Noun(
         tool_help="private facts leave in no export; default selective.",
         option=Option("private, selective (default), public"),
     ),
-    *origin_fields(session_id=Use.TOOL_ANSWER, agent_id=Use.TOOL_ANSWER),
+    *owner_fields(session_id=Use.TOOL_ANSWER, agent_id=Use.TOOL_ANSWER),
     Field("created_cycle", Whole(), use=CREATE_ONLY),
     Field("updated_cycle", Whole(), use=READ | WRITE | LINE, label=_("Cycle")),
     Field(
@@ -300,8 +303,8 @@ FACT = Noun(
 CONTENT = FACT.select_fields(WRITE)
 CREATED = FACT.select_fields(Use.CREATE, Use.UPDATE)
 UPDATED = FACT.select_fields(Use.UPDATE, Use.CREATE)
-ITEM = (*CONTENT, *CREATED, *STATED, DEDUPLICATE)  # one of several
 UPDATED_FIELDS = tuple(field.as_optional() for field in (*CONTENT, *UPDATED))
+ITEM = (*CONTENT, *CREATED, *STATED, *END_USER, DEDUPLICATE)  # one of several
 NEW_FACT_TEXT = FACT["fact_text"].with_traits(name="new_fact_text")
 FACT_ID = Field("fact_id", Identifier(), tool_help="The fact.")
 

@@ -9,7 +9,7 @@ from memory.engines.fields.common import (
     answered_branch,
     answered_id,
     answered_time,
-    origin_fields,
+    owner_fields,
 )
 from memory.engines.fields.facts import FACT, TEXT_BYTES
 from memory.engines.fields.types import Choice, Flag, JSONValue, ListOf, LongText, Record, Reference, Whole
@@ -109,7 +109,7 @@ ITEM = Noun(
     FACT["status"].with_traits(use=READ),
     *FACT_FIELDS,
     EXPIRES,
-    *origin_fields(),
+    *owner_fields(),
     answered_time("created_at"),
     answered_time("updated_at"),
     commands=("items", "keep values under keys"),

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.actors import SCOPES, SERVER
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
-from memory.engines.fields.common import MAKER, answered_time
+from memory.engines.fields.common import END_USER, MAKER, answered_time
 from memory.engines.fields.filters import one_of
 from memory.engines.fields.types import (
     Choice,
@@ -20,6 +20,8 @@ from memory.engines.fields.types import (
     Whole,
 )
 from memory.models import ApiKey
+
+USER, APP = END_USER
 
 CREATE = READ | Use.CREATE
 OFFERED = CREATE | Use.OPTION
@@ -100,6 +102,20 @@ KEY = Noun(
         form_help=_("What it writes is always this agent's; empty means that it says who it is."),
         option=Option("bind it to this agent", "--agent"),
     ),
+    USER.with_traits(
+        help="Bind the key to this end user: it reads and writes no other memory.",
+        use=OFFERED,
+        form_label=_("Bound to the end user"),
+        form_help=_("It reads and writes this end user's memory alone; empty means everybody's."),
+        option=Option("bind it to this end user: it reads and writes no other memory", "--user"),
+    ),
+    APP.with_traits(
+        help="Bind the key to this app: it reads and writes no other memory.",
+        use=OFFERED,
+        form_label=_("Bound to the app"),
+        form_help=_("It reads and writes this app's memory alone; empty means that of every app."),
+        option=Option("bind it to this app: it reads and writes no other memory", "--app"),
+    ),
     Field(
         "default_branch",
         Reference(200),
@@ -139,6 +155,12 @@ KEY = Noun(
     answered_time("revoked_at", null=True),
 )
 KEY_FILTERS = KEY.filtered_by(
+    one_of(
+        "user_id",
+        Reference(200),
+        "Keys bound to this end user.",
+        option=Option("bound to this end user", "--user"),
+    ),
     one_of(
         "agent_id",
         Reference(200),

@@ -19,6 +19,7 @@ from memory.engines.facts import rules
 from memory.engines.facts.batch import FactBatch, WriteResult
 from memory.engines.facts.filters import filter_lasting
 from memory.engines.facts.item_paths import (
+    Places,
     check_path,
     check_prefix,
     check_value,
@@ -105,7 +106,9 @@ class ItemEngine:
         if renew:
             actor.require_scope("write", branch_name)
         branch, seq = open_point(actor, branch_name, at)
-        row = find_places(Fact.objects.on(branch, seq), actor.project_id, [path]).get(path, timezone.now())
+        row = find_places(Fact.objects.on(branch, seq), actor.project_id, [path], actor.end_user).get(
+            path, timezone.now()
+        )
         if row is None:
             raise NotFound()
         if renew and at is None and is_due(row):
@@ -128,7 +131,7 @@ class ItemEngine:
         actor.require_scope("write", branch_name, grows=False)
         path = check_path(namespace, key)
         with open_commit(actor, branch_name, "item.delete") as commit:
-            row = find_places(commit.visible_rows(Fact), actor.project_id, [path]).get(path, commit.at)
+            row = find_own_places(commit, [path]).get(path, commit.at)
             if row is None:
                 raise NotFound()
             check_expected(row, expected_version)
@@ -138,7 +141,7 @@ class ItemEngine:
     def renew_items(self, actor: Actor, branch_name: str, paths: Sequence[str]) -> dict[str, Fact]:
         """Begin the ttl of items anew, in one commit; return them as they are then."""
         with open_commit(actor, branch_name, "item.renew") as commit:
-            places = find_places(commit.visible_rows(Fact), actor.project_id, paths)
+            places = find_own_places(commit, paths)
             rows = [row for path in paths if (row := places.get(path, commit.at))]
             due = [row for row in rows if is_due(row)]
             changes = [(row, {"expires_at": commit.at + find_ttl(row)}, False) for row in due]
@@ -229,7 +232,7 @@ class ItemWriter:
 
         Raises KeyTaken, StaleVersion, and Conflict for a key whose item is in quarantine.
         """
-        places = find_places(commit.visible_rows(Fact), self.actor.project_id, [*puts, *removed])
+        places = find_own_places(commit, [*puts, *removed])
         self._refuse_hidden(commit, [path for path in puts if path not in places.taken])
         fresh: list[Fact] = []
         changes: list[tuple[Fact, dict[str, Any], bool]] = []
@@ -256,7 +259,8 @@ class ItemWriter:
         """Refuse to put where something is in quarantine: what follows from it would be hidden too."""
         if not commit.branch.masked:
             return
-        hidden = find_places(Fact.objects.in_lineage(commit.lineage), self.actor.project_id, paths)
+        every = Fact.objects.in_lineage(commit.lineage)
+        hidden = find_places(every, self.actor.project_id, paths, self.actor.end_user)
         for row in hidden.taken.values():
             raise Conflict("What stands under {key} is in quarantine.", key=row.key)
 
@@ -280,6 +284,12 @@ class ItemWriter:
             done[path] = WriteResult(row, before is not None and before.created)
         self.batch.enqueue_embedding(commit, [*fresh, *shown])
         commit.targets += [str(row.uid) for row in (*fresh, *written)]
+
+
+def find_own_places(commit: CommitWriter, paths: Sequence[str]) -> Places:
+    """Return what stands under paths of the end user for whom a commit is made."""
+    actor = commit.actor
+    return find_places(commit.visible_rows(Fact), actor.project_id, paths, actor.end_user)
 
 
 def find_embed(content: Mapping[str, Any]) -> bool | None:

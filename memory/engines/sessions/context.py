@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.companions import Companion, fetch_with
+from memory.db.lineage import EndUser
 from memory.db.querysets import Lineage
 from memory.db.raw_select import Statement, fetch_each, fetch_one, plan_last
 from memory.engines.facts.assessment import attach_belief, searchable_rows
@@ -79,7 +80,13 @@ def find_session(project_id: UUID, key: str) -> Session | None:
     session = fetch_with(Session, OF_SESSION, project=project_id, key=key)
     if session and (branch := fetch_one(Branch, id=session.branch_id)):
         session.branch = branch
+        narrow_branch(session)
     return session
+
+
+def narrow_branch(session: Session) -> None:
+    """Have a session's branch show the memory of its end user alone."""
+    session.branch.end_user = EndUser(session.user_id, session.app_id)
 
 
 def list_others(session: Session, limit: int) -> list[str]:
@@ -98,6 +105,7 @@ def plan_others(session: Session, limit: int) -> list[Statement]:
 
 def filter_visible(actor: Actor) -> Any:
     sessions = Session.objects.filter(project=actor.project_id, hidden=False).select_related("branch")
+    sessions = sessions.filter(**actor.end_user.list_columns())
     if actor.branch_patterns:
         names = Branch.objects.filter(project=actor.project_id).values_list("name", flat=True)
         sessions = sessions.filter(branch__name__in=[name for name in names if actor.may_use(name)])

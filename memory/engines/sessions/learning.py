@@ -8,6 +8,8 @@ from django.utils.module_loading import import_string
 
 from memory.actors import Actor
 from memory.conf import conf
+from memory.db.lineage import EndUser
+from memory.engines.sessions.context import narrow_branch
 from memory.exceptions import Conflict, QuotaExceeded
 from memory.models import Session
 from memory.queue.producer import enqueue
@@ -38,7 +40,10 @@ def load_consolidator() -> SessionConsolidator | None:
 def find_learnable(session_pk: int) -> Session | None:
     """Return a session from which may be learned, None for any other."""
     rows = Session.objects.select_related("branch").filter(erased_at=None, branch__archived_at=None)
-    return rows.filter(pk=session_pk).first()
+    session = rows.filter(pk=session_pk).first()
+    if session:
+        narrow_branch(session)
+    return session
 
 
 def system_actor(session: Session) -> Actor:
@@ -49,6 +54,7 @@ def system_actor(session: Session) -> Actor:
         label="day1",
         scopes=frozenset({"admin"}),
         surface="task",
+        end_user=EndUser(session.user_id, session.app_id),
         session_id=session.key,
         task_id=session.task_id,
         agent_id=session.agent_id,

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache, partial
 from typing import Annotated, Any, ClassVar, Protocol, Self, Unpack
@@ -14,8 +14,9 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 from django.utils.text import Truncator
 
-from memory.actors import Actor
+from memory.actors import Actor, own_session
 from memory.conf import conf
+from memory.db.lineage import EndUser
 from memory.db.querysets import Lineage
 from memory.db.raw_select import build_instances, fetch_each, name_fields, plan_last
 from memory.db.transactions import retry_methods, write_transaction
@@ -116,8 +117,8 @@ class SessionManager:
         actor.require_scope("write", branch_name)
         payload = c.validate({"session_id": session_id, **fields}, CHECKS)
         actor = actor.with_origin(agent_id=payload.pop("agent_id", ""), task_id=payload.pop("task_id", ""))
-        values = {**payload, "agent_id": actor.agent_id, "task_id": actor.task_id}
-        key = values.pop("session_id")
+        values = {**payload, "agent_id": actor.agent_id, "task_id": actor.task_id, **asdict(actor.end_user)}
+        key = own_session(values.pop("session_id"), actor.end_user)
         return retry_on_conflict(partial(store_session, actor, branch_name, key, values))
 
     def get_session(self, *, session_id: str, actor: Actor) -> Session:
@@ -343,12 +344,17 @@ def list_named(actor: Actor, keys: Iterable[str]) -> dict[str, Session]:
 
 def get_session(actor: Actor, session_id: str, is_shown: bool = False) -> Session:
     """Return a session; with ``is_shown`` one in quarantine is not there. Raises NotFound."""
-    key = c.plain_text("session_id", session_id)
+    key = own_session(c.plain_text("session_id", session_id), actor.end_user)
     session = find_session(actor.project_id, key)
-    if session is None or (is_shown and session.hidden):
+    if session is None or (is_shown and session.hidden) or not is_of(session, actor.end_user):
         raise NotFound("There is no session with this id.")
     require_scope(actor, "read", session)
     return session
+
+
+def is_of(session: Session, end_user: EndUser) -> bool:
+    """Return whether a session is an end user's; for nobody in particular every one is."""
+    return all(getattr(session, name) == value for name, value in end_user.list_columns().items())
 
 
 def end_session(session: Session, actor: Actor, status: str, summary: str) -> None:

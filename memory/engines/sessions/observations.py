@@ -12,7 +12,7 @@ from memory.actors import Actor
 from memory.db.querysets import VersionedQuerySet
 from memory.db.transactions import retry_methods
 from memory.engines.embedding.enqueue import enqueue_embedding
-from memory.engines.facts.filters import Filter, filters_by
+from memory.engines.facts.filters import Filter, filters_by, list_values
 from memory.engines.facts.links import target_model
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import OBSERVATION, OBSERVATION_FILTERS, OBSERVATION_TEXTS
@@ -39,7 +39,7 @@ class ObservationFilter(Filter):
 
     def apply(self, rows: VersionedQuerySet) -> VersionedQuerySet:
         """Filter the rows by all fields; ``after`` and ``before`` are times of recording."""
-        for name, value in self.as_dict().items():
+        for name, value in list_values(self, rows).items():
             if name == "after":
                 rows = rows.filter(created_at__gte=value)
             elif name == "before":
@@ -205,7 +205,7 @@ def build_observation(payload: Mapping[str, Any], actor: Actor) -> Observation:
         **c.validate({k: v for k, v in payload.items() if k in STATED_CHECKS}, STATED_CHECKS)
     )
     rest = {k: v for k, v in payload.items() if k not in STATED_CHECKS and k not in OBSERVATION_TEXTS}
-    row = Observation(**c.validate(rest, CHECKS), **build_texts(payload), **actor.origin_fields())
+    row = Observation(**c.validate(rest, CHECKS), **build_texts(payload), **actor.owner_fields())
     if not row.summary:
         raise Invalid("An observation needs a summary or a tool_name.", field="summary")
     if "outcome" not in rest and row.tool_name:

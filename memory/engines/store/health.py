@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.backend import get_backend
+from memory.db.lineage import EVERYBODY
 from memory.db.process_group import get_group
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.store.backups import describe_backups
@@ -33,7 +34,7 @@ HealthReport = dict[str, Any]
 
 
 def check_health(actor: Actor | None) -> HealthReport:
-    """Return the health: ``status`` for everybody, and its parts for an actor with a key."""
+    """Return the health: ``status`` for everybody, and its parts for an actor of no single end user."""
     if (state := check_database()) != "ok":
         return describe_trouble(state, actor)
     queue, answering = count_backlog(), check_broker()
@@ -47,7 +48,7 @@ def check_health(actor: Actor | None) -> HealthReport:
     }
     if (backups := describe_backups()) is not None:
         parts["backup"] = backups
-    if actor is None:
+    if actor is None or actor.end_user != EVERYBODY:  # whose parts count what is others'
         return {"status": get_overall_status(parts)}
     if actor.project_id is None:  # a key of the server
         return {"status": get_overall_status(parts), **parts}
@@ -94,7 +95,7 @@ def describe_trouble(state: str, actor: Actor | None) -> HealthReport:
     damage = get_backend().find_damage()
     if damage is None:
         return {"status": "degraded", "database": state}
-    if actor is None:
+    if actor is None or actor.end_user != EVERYBODY:  # whose parts count what is others'
         return {"status": "failing"}
     actor.require_scope("read")
     parts = {"damage": asdict(damage), "store_check": describe_last()}

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
@@ -15,6 +16,8 @@ from uuid import UUID
 from memory.actors import Actor
 from memory.db.backend import get_index
 from memory.db.bulk_sql import insert_all, update_one
+from memory.db.lineage import EVERYBODY, MaskedLineage
+from memory.db.querysets import Lineage
 from memory.db.raw_select import fetch_one
 from memory.db.transactions import write_transaction
 from memory.engines.audit.trail import record_entry
@@ -24,7 +27,7 @@ from memory.engines.versions.kinds import group_by_model
 from memory.engines.versions.lookup import nearest_versions
 from memory.engines.versions.policies import Write, check_direct_write
 from memory.engines.versions.repositories import find_named_repository
-from memory.engines.versions.session_activity import begin_sessions, touch_sessions
+from memory.engines.versions.session_activity import SessionOrigin, begin_sessions, touch_sessions
 from memory.exceptions import BranchArchived, BranchNotFound, BranchReadOnly, NotFound, TooLarge
 from memory.models import OPEN, Branch, BranchedModel, Commit
 from memory.models.nodes import next_rid
@@ -79,6 +82,7 @@ def lock_branch(actor: Actor, name: str) -> Branch:
     branch = fetch_one(Branch, lock=True, project=actor.project_id, name=name)
     if branch is None:
         raise BranchNotFound(name=name)
+    branch.end_user = actor.end_user
     if branch.archived_at:
         raise BranchArchived(name=name)
     if branch.pk in branches_in_commit():
@@ -133,9 +137,12 @@ class CommitWriter:
     def visible_rows(self, model: type[Row]) -> Any:
         """Return the rows that this branch shows now, with this commit's own changes.
 
-        Of kinds whose slots others can take, rows in quarantine are among them.
+        Of kinds whose slots others can take, rows in quarantine are among them. Of end users it shows what
+        the commit is made for.
         """
-        shown = self.branch.lineage() if model.HIDDEN_FROM_WRITERS else self.lineage
+        shown: Lineage = self.branch.lineage() if model.HIDDEN_FROM_WRITERS else self.lineage
+        if self.branch.end_user != EVERYBODY and not model.HIDDEN_FROM_WRITERS:
+            shown = MaskedLineage(self.lineage, hides=False, end_user=self.branch.end_user)
         return model.objects.in_lineage(shown)
 
     def list_fresh(self, model: type[Row]) -> list[Row]:
@@ -321,7 +328,7 @@ class CommitWriter:
 
     def begin_sessions(self, rows: Sequence[BranchedModel]) -> None:
         """Create the sessions that rows of this commit name, where they are unknown."""
-        named = {row.session_id: (row.task_id, row.agent_id) for row in rows if row.session_id}
+        named = {row.session_id: SessionOrigin.of_row(row) for row in rows if row.session_id}
         if named := {key: who for key, who in named.items() if key not in self.sessions}:
             begin_sessions(self.branch, self.at, named, find_named_repository(self.actor))
             self.sessions |= set(named)
@@ -347,7 +354,7 @@ class CommitWriter:
         self._index_rows()
         mask_commit(self, list(self._fresh.values()))
         if (session := self.actor.session_id) and session not in self.sessions:
-            who = (self.actor.task_id, self.actor.agent_id)
+            who = SessionOrigin(self.actor.task_id, self.actor.agent_id, **asdict(self.actor.end_user))
             begin_sessions(self.branch, self.at, {session: who}, find_named_repository(self.actor))
         self.branch.head_at = self.at
         self.branch.cycle += self.turns  # the row is locked since it was read

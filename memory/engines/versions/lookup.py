@@ -26,10 +26,11 @@ MAIN = "main"
 
 
 def find_branch(actor: Actor, name: str) -> Branch:
-    """Return the branch of the actor's project. Raises BranchNotFound."""
+    """Return the branch of the actor's project, as its end user sees it. Raises BranchNotFound."""
     if not name.isascii():  # branch names are ASCII, and a lone surrogate would fail in the query
         raise BranchNotFound(name=ascii(name))
     if branch := fetch_one(Branch, project=actor.project_id, name=name):
+        branch.end_user = actor.end_user
         return branch
     raise BranchNotFound(name=name)
 

@@ -1,31 +1,52 @@
 """Session activity within commits: an unknown session is created by the commit that names it."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any, Self
 from uuid import UUID
 
 from django.db import transaction
 
 from memory.actors import Actor
+from memory.db.lineage import EndUser
 from memory.engines.support.usage import count_rows
 from memory.engines.support.validation import refuse_secret
 from memory.engines.support.write_buffer import buffer
-from memory.exceptions import AgentForbidden, Conflict
+from memory.exceptions import AgentForbidden, Conflict, UserForbidden
 from memory.models import Branch, Session
 
 
+@dataclass(frozen=True)
+class SessionOrigin:
+    """What a session that begins is for, and whose."""
+
+    task_id: str = ""
+    agent_id: str = ""
+    user_id: str = ""
+    app_id: str = ""
+
+    @classmethod
+    def of_row(cls, row: Any) -> Self:
+        return cls(row.task_id, row.agent_id, getattr(row, "user_id", ""), getattr(row, "app_id", ""))
+
+
 def begin_sessions(
-    branch: Branch, at: datetime, named: Mapping[str, tuple[str, str]], repository: str = ""
+    branch: Branch, at: datetime, named: Mapping[str, SessionOrigin], repository: str = ""
 ) -> dict[str, str]:
-    """Create the unknown sessions, given as id -> (task, agent), in the running commit.
+    """Create the unknown sessions, given by their ids, in the running commit.
 
     A known session of the branch whose repository is unknown gets this one. Returns the repository of each.
-    Raises Conflict for an erased session, Invalid for an id that holds a secret.
+    Raises Conflict for an erased session, Invalid for an id that holds a secret, UserForbidden for a session
+    of another end user.
     """
     touch_sessions(branch, at, named)
     rows = Session.objects.filter(project=branch.project_id, key__in=named)
     known = {}
-    for key, path, erased_at in rows.values_list("key", "project_path", "erased_at"):
+    for key, path, erased_at, *owner in rows.values_list(
+        "key", "project_path", "erased_at", "user_id", "app_id"
+    ):
+        require_owner(EndUser(named[key].user_id, named[key].app_id), EndUser(*owner))
         if erased_at:
             raise Conflict("The session {key} was erased: it takes nothing more.", key=key)
         known[key] = path
@@ -40,9 +61,8 @@ def begin_sessions(
             key=key,
             branch=branch,
             started_at=at,
-            task_id=named[key][0],
-            agent_id=named[key][1],
             project_path=repository,
+            **asdict(named[key]),
         )
         for key in missing
     ]
@@ -52,17 +72,27 @@ def begin_sessions(
     return {key: known.get(key) or repository for key in named}
 
 
+def require_owner(end_user: EndUser, owner: EndUser) -> None:
+    """Refuse an end user what is another's; who acts for nobody in particular may use it. Raises
+    UserForbidden.
+    """
+    own = asdict(owner)
+    if any(own[name] != value for name, value in end_user.list_columns().items()):
+        raise UserForbidden()
+
+
 def require_session(actor: Actor) -> None:
     """Check that an actor may write in the session that it names: what memory gives it is kept as given to
     that session, which then learns none of it. A session that does not exist yet may be named.
 
-    Raises ScopeMissing, BranchForbidden, AgentForbidden.
+    Raises ScopeMissing, BranchForbidden, AgentForbidden, UserForbidden.
     """
     if not actor.session_id:
         return
     actor.require_scope("propose", grows=False)
     rows = Session.objects.filter(project=actor.project_id, key=actor.session_id)
-    for branch_name, agent_id in rows.values_list("branch__name", "agent_id"):
+    for branch_name, agent_id, *owner in rows.values_list("branch__name", "agent_id", "user_id", "app_id"):
+        require_owner(actor.end_user, EndUser(*owner))
         actor.require_scope("propose", branch_name, grows=False)
         if actor.bound_agent and agent_id not in ("", actor.bound_agent):
             raise AgentForbidden()

@@ -1,0 +1,198 @@
+"""End users: a key that is bound to one reads and writes nothing of another, on any route or by any tool."""
+
+import json
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from conversations.models import Conversation, Message
+from day1site.mcp.call_context import Caller
+from day1site.mcp.dispatch import ToolRefusal, run
+from day1site.mcp.tools import ALL
+from memory.engines.access.keys import find_key, get_actor
+from memory.models import Fact, Observation, Project, Session
+from tests.access import table
+from tests.access.scene import build_rows, fill
+from tests.memory.api.client import Api, api_for, refused
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("copies_open")]
+MODELS = (Fact, Observation, Conversation, Message, Session)
+# What the scene's texts have in common, and no answer of the product.
+TELLING = ("token lives", "tokens live", "rotate the keys", "Only elsewhere", "It is over")
+
+
+@pytest.fixture
+def rows(project: Project) -> dict[str, Any]:
+    return build_rows(project)
+
+
+def bind(project: Project, user: str, **options: Any) -> Api:
+    return api_for(project, scopes=["write"], user_id=user, **options)
+
+
+def hide(rows: dict[str, Any]) -> dict[str, Any]:
+    """Return the rows of the scene with ids that nobody has."""
+    return {name: uuid4() if isinstance(value, UUID) else value for name, value in rows.items()}
+
+
+def list_telling(rows: dict[str, Any]) -> list[str]:
+    ids = (value for name, value in rows.items() if isinstance(value, UUID) and name != "key")
+    return [*TELLING, *map(str, ids)]  # the key names an item that they make
+
+
+def others() -> list[Any]:
+    """Return what is stored and not theirs who try."""
+    return [
+        list(model._base_manager.exclude(user_id__in=["alice", "carol"]).order_by("pk").values())
+        for model in MODELS
+    ]
+
+
+def send(api: Api, row: table.Rest, rows: dict[str, Any]) -> Any:
+    path = row.path.format(**rows) + (f"?{row.query}".format(**rows) if row.query else "")
+    return api(row.method, path, fill(row.body, rows))
+
+
+@pytest.mark.slow
+def test_a_bound_key_tries_every_route(project: Project, rows: dict[str, Any]) -> None:
+    """What it is told of what is there is what it is told of what is not."""
+    alice, carol = bind(project, "alice"), bind(project, "carol")
+    before, telling, nowhere, wrong = others(), list_telling(rows), hide(rows), list[Any]()
+    for row in table.REST:
+        if row.path.startswith("/health"):
+            continue
+        answer, same = send(alice, row, rows), send(carol, row, nowhere)
+        sent = json.dumps(
+            [row.path.format(**rows), fill(row.body, rows), row.query.format(**rows)], default=str
+        )
+        text = answer.content.decode()
+        told = [one for one in telling if one in text and one not in sent]
+        alike = (answer.status_code, problem_of(answer)) == (same.status_code, problem_of(same))
+        if told or not alike:
+            wrong.append((row, told, answer.status_code, same.status_code, text[:300]))
+    assert wrong == []
+    assert others() == before
+
+
+def problem_of(answer: Any) -> Any:
+    found = answer.json() if "json" in answer.get("Content-Type", "") else {}
+    return (found.get("code"), found.get("title")) if answer.status_code >= 400 else None
+
+
+@pytest.mark.slow
+def test_a_bound_key_tries_every_tool(project: Project, rows: dict[str, Any]) -> None:
+    tokens = (bind(project, name).token for name in ("alice", "carol"))
+    alice, carol = (Caller(get_actor(find_key(token), "mcp")) for token in tokens)
+    before, telling, nowhere, wrong = others(), list_telling(rows), hide(rows), list[Any]()
+    for row in table.TOOLS:
+        found, same = call(alice, row, rows), call(carol, row, nowhere)
+        sent = json.dumps(fill(row.arguments, rows), default=str)
+        told = [one for one in telling if one in found and one not in sent]
+        if told or found.partition(":")[0] != same.partition(":")[0]:
+            wrong.append((row, told, found[:300], same[:300]))
+    assert wrong == []
+    assert others() == before
+
+
+def call(caller: Caller, row: table.Tool, rows: dict[str, Any]) -> str:
+    try:
+        return json.dumps(run(ALL[row.name], caller, fill(row.arguments, rows)), default=str)
+    except ToolRefusal as refusal:
+        return str(refusal)
+
+
+# ---- what is hers ----------------------------------------------------------------------------------------
+
+
+def texts(answer: Any) -> list[str]:
+    return sorted(row.get("fact", row)["fact_text"] for row in answer.json()["results"])
+
+
+def test_facts_of_end_users_are_apart(project: Project) -> None:
+    """Equal texts of two are two facts; who is bound to nobody reads all, or those of one."""
+    admin, alice, bob = api_for(project), bind(project, "alice"), bind(project, "bob")
+    for api in (admin, alice, bob):
+        assert api.fact("The cat is called Minka.")["user_id"] == {alice: "alice", bob: "bob"}.get(api, "")
+    assert alice.post("/facts", {"fact_text": "The cat is called Minka."}).status_code == 200
+    bob.fact("The dog is called Rex.")
+    assert texts(alice.get("/facts")) == ["The cat is called Minka."]
+    assert texts(alice.get("/facts/search?q=cat+dog")) == ["The cat is called Minka."]
+    assert texts(admin.get("/facts?user_id=bob")) == ["The cat is called Minka.", "The dog is called Rex."]
+    assert len(texts(admin.get("/facts"))) == 4
+    assert admin.fact("He likes tea.", user_id="bob", app_id="shop")["app_id"] == "shop"
+    assert texts(admin.get("/facts/search?q=tea&user_id=bob&app_id=other")) == []
+    assert texts(admin.get("/facts?app_id=shop")) == texts(bob.get("/facts?app_id=shop")) == ["He likes tea."]
+
+
+def test_a_bound_key_names_no_other(project: Project) -> None:
+    alice, shop = bind(project, "alice"), bind(project, "", app_id="shop")
+    for answer in (
+        alice.get("/facts?user_id=bob"),
+        alice.get("/facts/search?q=x&user_id=bob"),
+        alice.post("/facts", {"fact_text": "Hi.", "user_id": "bob"}),
+        alice.post("/facts/bulk", {"facts": [{"fact_text": "Hi.", "user_id": "bob"}]}),
+        alice("PUT", "/items/n/k", {"value": 1, "user_id": "bob"}),
+        alice.post("/remember", {"messages": ["I live in Rome."], "user_id": "bob"}),
+        shop.get("/items?app_id=bank"),
+    ):
+        refused(answer, 403, "scope_missing")
+    assert shop.fact("Hi.", user_id="eve")["user_id"] == "eve"
+    assert (texts(shop.get("/facts")), texts(alice.get("/facts"))) == (["Hi."], [])
+
+
+def test_keys_and_sessions_of_two_end_users_have_equal_names(project: Project) -> None:
+    alice, bob = bind(project, "alice"), bind(project, "b/o b@x")
+    for api, value in ((alice, 1), (bob, 2)):
+        assert api("PUT", "/items/n/k", {"value": value}).status_code == 201
+        assert api.post("/sessions", {"session_id": "s1"}).status_code == 201
+        api.fact(f"Number {value}.", session_id="s1")
+    assert [api.get("/items/n/k").json()["value"] for api in (alice, bob)] == [1, 2]
+    shown = [api.get("/sessions/s1").json() for api in (alice, bob)]
+    assert [row["id"] for row in shown] == ["alice/s1", "b%2Fo%20b%40x/s1"]
+    assert texts(alice.get("/facts?session_id=s1")) == texts(alice.get("/facts?session_id=alice/s1"))
+    assert texts(bob.get("/facts?session_id=s1")) == ["Number 2."]
+    assert [row["id"] for row in bob.get("/sessions").json()["results"]] == ["b%2Fo%20b%40x/s1"]
+    refused(api_for(project).get("/items/n/k"), 404, "not_found")
+    assert api_for(project).get("/items/n/k?user_id=alice").json()["value"] == 1
+
+
+def test_conversations_of_end_users_are_apart(project: Project) -> None:
+    admin, alice, bob = api_for(project), bind(project, "alice"), bind(project, "bob")
+    talk = admin.post("/conversations", {"title": "Tea", "user_id": "alice", "session_id": "s1"}).json()
+    said = {"role": "user", "content": "I drink green tea in the morning."}
+    assert admin.post(f"/conversations/{talk['id']}/messages", said).json()["user_id"] == "alice"
+    assert (
+        alice.get(f"/conversations/{talk['id']}/messages").json()["results"][0]["content"] == said["content"]
+    )
+    assert len(alice.get("/messages/search?q=tea").json()["results"]) == 1
+    assert bob.get("/messages/search?q=tea").json()["results"] == []
+    refused(bob.post(f"/conversations/{talk['id']}/messages", said), 404, "not_found")
+    refused(bob.get(f"/conversations/{talk['id']}"), 404, "not_found")
+
+
+def test_what_is_learned_of_an_end_user_is_theirs(project: Project) -> None:
+    alice, bob = bind(project, "alice"), bind(project, "bob")
+    for api, place in ((alice, "Rome"), (bob, "Oslo")):
+        answer = api.post("/remember", {"messages": [f"I moved to {place}."], "session_id": "chat"})
+        assert [one["action"] for one in answer.json()["results"]] == ["added"]
+    again = bob.post("/remember", {"messages": ["I moved to Bergen."], "session_id": "later"}).json()
+    assert sorted(one["action"] for one in again["results"]) == ["added", "superseded"]
+    assert [len(texts(api.get("/facts"))) for api in (alice, bob)] == [1, 2]
+    assert {row.user_id for row in Fact._base_manager.all()} == {"alice", "bob"}
+
+
+def test_a_key_of_an_end_user_may_not_decide(project: Project) -> None:
+    admin = api_for(project)
+    for scope in ("curate", "merge", "admin"):
+        body = {"label": "k", "scopes": [scope], "user_id": "alice"}
+        refused(admin.post("/keys", body), 400, "invalid", "scopes")
+    made = admin.post("/keys", {"label": "k", "scopes": ["write"], "user_id": "alice"}).json()
+    assert (made["user_id"], made["app_id"]) == ("alice", "")
+    rotated = admin.post(f"/keys/{made['id']}/rotate", {}).json()
+    assert rotated["user_id"] == "alice"
+    assert [row["id"] for row in admin.get("/keys?user_id=alice&state=valid").json()["results"]] == [
+        rotated["id"]
+    ]
+    refused(Api(rotated["token"]).get("/branches"), 403, "scope_missing")
+    assert Api(rotated["token"]).get("/health").json() == {"status": "ok"}
