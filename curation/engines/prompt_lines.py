@@ -12,6 +12,7 @@ from curation.engines.handoffs.packet import MAX_CANDIDATES, freeze_fact, rank_c
 from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.sessions.briefing import MAX_TOKENS
 from memory.models import Branch, Fact, FactAssessment
+from memory.models.end_users import OF_NOBODY
 from memory.ranking import count_tokens
 
 MAX_LINES = 20
@@ -41,7 +42,7 @@ def measure_lines(lines: Iterable[str]) -> PromptLines:
 def list_best_facts(branch: Branch, limit: int = MAX_LINES) -> list[Fact]:
     """Return the best of the newest facts that a branch shows and a search finds."""
     lineage = branch.lineage()
-    found = list(searchable_rows(lineage, timezone.now()).newest(MAX_CANDIDATES))
+    found = list(searchable_rows(lineage, timezone.now()).filter(**OF_NOBODY).newest(MAX_CANDIDATES))
     attach_belief(found, lineage)
     return sorted(found, key=rank_candidate, reverse=True)[:limit]
 

@@ -28,6 +28,7 @@ LEFT_OUT: dict[str, Any] = {
     "unverified": _("unverified"),
     "invalidated": _("invalidated"),
     "private": _("private"),
+    "personal": _("of end users"),
     "over_limit": _("over the limit"),
     "expired": _("expired"),
     "outdated": _("no longer valid"),

@@ -1,6 +1,10 @@
 """End users: the people whom an agent serves, each with memory of their own."""
 
+from typing import Any
+
 from django.db import models
+
+from memory.db.lineage import EndUser
 
 
 class OfEndUser(models.Model):
@@ -14,3 +18,16 @@ class OfEndUser(models.Model):
 
     class Meta:
         abstract = True
+
+
+OF_NOBODY = {"user_id": "", "app_id": ""}  # the condition of what leaves a project for others
+
+
+def get_owner(row: Any) -> EndUser:
+    """Return the end user and the app that a row belongs to."""
+    return EndUser(row.user_id, row.app_id)
+
+
+def is_of_another(one: Any, other: Any) -> bool:
+    """Return whether two rows belong to different end users or apps: they are never compared."""
+    return get_owner(one) != get_owner(other)

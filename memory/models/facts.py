@@ -14,7 +14,7 @@ from memory.db.indexes import FullTextIndex
 from memory.db.lineage import EVERYBODY, EndUser
 from memory.models import hashes
 from memory.models.base import ERASED_MARK, OPEN, ORIGIN, Blank, BranchedModel, MemoryKind
-from memory.models.end_users import OfEndUser
+from memory.models.end_users import OfEndUser, get_owner
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
 
@@ -251,7 +251,7 @@ class Fact(BranchedModel, OfEndUser):
 
     def compute_hashes(self) -> None:
         """Compute the three hashes from the content. Two items are never one fact, whatever they say."""
-        content = write_content(self.fact_text, self.path, self.value, EndUser(self.user_id, self.app_id))
+        content = write_content(self.fact_text, self.path, self.value, get_owner(self))
         self.content_hash = hashes.content_hash(self.fact_text)
         self.norm_hash = hashes.norm_hash(content)
         self.judged_hash = hashes.judged_hash(content, self.essence, self.category)

@@ -36,6 +36,7 @@ WORDS: dict[str, Any] = {
     "dismiss": _("dismissed"),
     "verified": _("verified"),
     "plausible": _("plausible"),
+    "personal": _("of end users"),
     "unverified": _("unverified"),
     "invalidated": _("invalidated"),
     "created": _("proposed"),

@@ -43,10 +43,9 @@ def list_telling(rows: dict[str, Any]) -> list[str]:
 
 def others() -> list[Any]:
     """Return what is stored and not theirs who try."""
-    return [
-        list(model._base_manager.exclude(user_id__in=["alice", "carol"]).order_by("pk").values())
-        for model in MODELS
-    ]
+    rows = (model._base_manager.exclude(user_id__in=["alice", "carol"]) for model in MODELS)
+    found = [list(one.order_by("pk").values()) for one in rows]
+    return [[{**row, "active_at": None} for row in batch] for batch in found]  # written a second later
 
 
 def send(api: Api, row: table.Rest, rows: dict[str, Any]) -> Any:

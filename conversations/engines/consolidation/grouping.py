@@ -36,7 +36,8 @@ def group_facts(facts: Sequence[Fact], texts: Texts, apart: Apart = never) -> li
 
 def get_bucket(fact: Fact) -> Hashable:
     """Return what facts must have in common: what holds elsewhere, at another time or for others differs."""
-    return (fact.kind, fact.repository, fact.visibility, fact.valid_from, fact.valid_until, fact.expires_at)
+    names = "kind repository visibility valid_from valid_until expires_at user_id app_id".split()
+    return tuple(getattr(fact, name) for name in names)
 
 
 def rank_member(fact: Fact) -> tuple[Any, ...]:

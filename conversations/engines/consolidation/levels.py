@@ -20,6 +20,7 @@ from conversations.engines.consolidation.runs import set_values, store_commit
 from conversations.engines.consolidation.writing import confirm_facts
 from conversations.models import ConsolidationRun
 from memory.actors import Actor
+from memory.db.lineage import EVERYBODY
 from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.facts import rules
 from memory.engines.facts.assessment import annotate_facts, searchable_rows
@@ -31,6 +32,7 @@ from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.pair_answers import get_pair_answers
 from memory.engines.versions.repositories import name_repositories
 from memory.models import Branch, Fact, FactLink
+from memory.models.end_users import get_owner
 from memory.models.facts import SUMMARY_PREFIX
 
 MAX_FACTS = 5000  # the newest of an agent or a task that are compared
@@ -113,9 +115,14 @@ def consolidate_facts(source: FactSource, run: ConsolidationRun, actor: Actor) -
         set_values(run, _commit_groups(source.branch, groups, run, actor))
     if source.agent_id:
         own = [fact for fact in list_left(source) if fact.branch_id == source.branch.pk]
-        shared = [fact for fact in own if fact.visibility != Fact.Visibility.PRIVATE]
+        shared = [fact for fact in own if is_shared(fact)]
         if len(shared) >= MIN_SUMMARISED:
             set_values(run, _commit_summary(source, shared, run, actor))
+
+
+def is_shared(fact: Fact) -> bool:
+    """Return whether a summary that others read may name a fact."""
+    return fact.visibility != Fact.Visibility.PRIVATE and get_owner(fact) == EVERYBODY
 
 
 def list_left(source: FactSource) -> list[Fact]:

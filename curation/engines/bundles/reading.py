@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +20,7 @@ from memory.engines.versions.commits import MAX_COMMIT_ROWS
 from memory.exceptions import TooLarge
 from memory.models import Fact, FactAssessment, FactLink, Relation
 from memory.models.base import ERASED_MARK
+from memory.models.end_users import OF_NOBODY
 
 BATCH_SIZE = 500
 VERIFIED, PLAUSIBLE = FactAssessment.Status.VERIFIED.value, FactAssessment.Status.PLAUSIBLE.value
@@ -94,13 +96,16 @@ def count_content(content: Mapping[str, list[Item]]) -> dict[str, int]:
 def read_facts(selection: Selection) -> list[Item]:
     """Return the current facts that may leave, each with its verdict, the oldest first. Raises TooLarge."""
     every = searchable_rows(selection.lineage, timezone.now())
-    shared = every.exclude(visibility=Fact.Visibility.PRIVATE)
+    common = every.filter(**OF_NOBODY)
+    shared = common.exclude(visibility=Fact.Visibility.PRIVATE)
     verified = with_verification(VERIFIED, selection.lineage)
     chosen = shared.filter(verified) if selection.only_verified else shared
     rows = take_all(chosen)
     attach_belief(rows, selection.lineage)
     selection.facts = {row.uid for row in rows}
-    left = {"private": every.count() - shared.count(), "unverified": shared.count() - len(rows)}
+    counts = [one.count() for one in (every, common, shared)] + [len(rows)]
+    reasons = ("personal", "private", "unverified")
+    left = {name: more - less for name, (more, less) in zip(reasons, pairwise(counts), strict=True)}
     selection.left_out = {reason: count for reason, count in left.items() if count}
     return [{"id": str(row.uid), **read_fields(row, list_names(row))} for row in rows]
 
@@ -114,7 +119,7 @@ def read_conversations(selection: Selection) -> list[Item]:
     """Return the conversations in which something was said, the oldest first; thinking never leaves."""
     if not selection.with_conversations:
         return []
-    rows = take_all(Conversation.objects.in_lineage(selection.lineage))
+    rows = take_all(Conversation.objects.in_lineage(selection.lineage).filter(**OF_NOBODY))
     messages = read_messages(selection, [row.uid for row in rows])
     spoken = [row for row in rows if row.uid in messages]
     return [read_conversation(row) | {"messages": messages[row.uid]} for row in spoken]

@@ -8,7 +8,7 @@ from memory.texts import split_names
 PREFIX = "dream/"  # of the branches of runs, which nobody else may make
 
 # What all members of a group share, and their reflection with them.
-BOUNDS = ("repository", "valid_from", "valid_until", "expires_at")
+BOUNDS = ("repository", "valid_from", "valid_until", "expires_at", "user_id", "app_id")
 # What each reflection is.
 REFLECTED = {
     "kind": Fact.Kind.REFLECTION.value,

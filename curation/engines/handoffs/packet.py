@@ -13,11 +13,13 @@ from curation.engines.fields.handoffs import SUMMARY_LENGTH
 from curation.models import Handoff
 from memory.actors import Actor
 from memory.db.fields import dumps
+from memory.db.lineage import EVERYBODY
 from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import attach_belief, exclusion_reasons, searchable_rows
 from memory.engines.sessions.manager import SessionManager
 from memory.exceptions import NotFound
 from memory.models import Branch, Fact, FactAssessment, Session
+from memory.models.end_users import get_owner
 from memory.ranking import prompt_line
 
 MAX_CANDIDATES = 500  # newest facts from which the best are chosen
@@ -111,6 +113,8 @@ def find_exclusion(fact: Fact, include_unverified: bool) -> str:
     """Return why a fact is no part of a packet, or "" for one that is."""
     if fact.visibility == Fact.Visibility.PRIVATE:
         return "private"
+    if get_owner(fact) != EVERYBODY:
+        return "personal"
     if reasons := exclusion_reasons(fact, timezone.now()):
         return INVALIDATED if INVALIDATED in reasons else reasons[0]
     return "" if include_unverified or fact.verification_status == VERIFIED else "unverified"

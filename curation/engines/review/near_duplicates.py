@@ -29,6 +29,7 @@ from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.repositories import is_elsewhere, name_repositories
 from memory.exceptions import ProviderUnavailable
 from memory.models import Branch, Fact, NearCheck
+from memory.models.end_users import get_owner, is_of_another
 
 log = logging.getLogger(__name__)
 
@@ -167,14 +168,14 @@ def _find_on_branch(
 
 
 def may_be_same(fact: Fact, other: Fact) -> bool:
-    """Return whether neither fact takes the other's place, and they are not of two repositories or about two
-    pieces of code.
+    """Return whether neither fact takes the other's place, and they are not of two repositories or end users,
+    or about two pieces of code.
     """
     replaces = other.uid == fact.parent_id or other.parent_id == fact.uid
     is_other = is_elsewhere(other.repository, fact.repository) or have_other_code(
         fact.fact_text, other.fact_text
     )
-    return not replaces and not is_other
+    return not replaces and not is_other and not is_of_another(fact, other)
 
 
 def load_current(uids: Sequence[UUID], lineage: Lineage) -> list[Fact]:
@@ -190,6 +191,7 @@ def find_near(
     fact: Fact, rows: VersionedQuerySet[Fact], vectors: dict[str, np.ndarray], model: str, project_id: UUID
 ) -> dict[int, float]:
     """Return the rows that are near by meaning, or by words where the model cannot read the text."""
+    rows = rows.filter_indexed(**get_owner(fact).list_columns())
     if (vector := vectors.get(fact.content_hash)) is None:
         return {
             rid: score for rid, score in find_by_words(rows, fact.fact_text, NEIGHBOURS) if rid != fact.rid

@@ -11,7 +11,6 @@ from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
 from memory.actors import NO_PROJECT, SCOPES, SERVER, Actor
-from memory.db.lineage import EndUser
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.key_tokens import find_key, save_new
 from memory.engines.access.makers import require_maker
@@ -44,6 +43,7 @@ from memory.exceptions import (
     Unauthenticated,
 )
 from memory.models import ApiKey
+from memory.models.end_users import get_owner
 from memory.models.keys import ApiKeyQuerySet
 
 FILTERS = make_filter_checks(KEY_FILTERS)
@@ -201,7 +201,7 @@ def get_actor(key: ApiKey, surface: str) -> Actor:
         surface=surface,
         agent_id=key.agent_id,
         bound_agent=key.agent_id,
-        end_user=EndUser(key.user_id, key.app_id),
+        end_user=get_owner(key),
         expires_at=key.expires_at,
         default_branch=key.default_branch,
     )
@@ -268,7 +268,7 @@ def describe_key(key: ApiKey) -> dict[str, Any]:
         "scopes": key.scopes,
         "branch_patterns": key.branch_patterns,
         "agent_id": key.agent_id,
-        **EndUser(key.user_id, key.app_id).list_columns(),
+        **get_owner(key).list_columns(),
         "default_branch": key.default_branch,
         "expires_at": key.expires_at,
     }

@@ -28,6 +28,7 @@ from memory.engines.versions.pair_answers import get_pair_answers
 from memory.engines.versions.repositories import find_repositories, is_elsewhere
 from memory.exceptions import ProviderUnavailable
 from memory.models import Commit, Fact, FactAssessment
+from memory.models.end_users import is_of_another
 
 BATCH_SIZE = 1000  # facts compared at once: their vectors are in memory
 NEIGHBOURS = (8, 64)  # looked at for a fact; more where none of the nearest ones makes a pair
@@ -83,6 +84,8 @@ class Text(NamedTuple):
     parent_id: UUID | None
     repository: str
     session_id: str
+    user_id: str
+    app_id: str
 
 
 def find_pairs(
@@ -216,10 +219,10 @@ class PairFinder:
 
 
 def may_pair(text: Text, other: Text) -> bool:
-    """Return whether the texts differ, neither replaces the other, they are not of two repositories, and
-    neither is a reflection, which is like its members by design.
+    """Return whether the texts differ, neither replaces the other, they are not of two repositories or
+    end users, and neither is a reflection, which is like its members by design.
     """
-    if Fact.Kind.REFLECTION in (text.kind, other.kind):
+    if Fact.Kind.REFLECTION in (text.kind, other.kind) or is_of_another(text, other):
         return False
     replaces = other.uid == text.parent_id or other.parent_id == text.uid
     differ = other.uid != text.uid and other.norm_hash != text.norm_hash

@@ -10,13 +10,13 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.companions import Companion, fetch_with
-from memory.db.lineage import EndUser
 from memory.db.querysets import Lineage
 from memory.db.raw_select import Statement, fetch_each, fetch_one, plan_last
 from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.search.fact_rows import read_facts
 from memory.exceptions import BranchForbidden
 from memory.models import Branch, Fact, Observation, Project, Session, VectorClock
+from memory.models.end_users import get_owner
 from memory.texts import OWN_SUMMARY
 from memory.words import STOP_WORDS, TOKEN
 
@@ -86,7 +86,7 @@ def find_session(project_id: UUID, key: str) -> Session | None:
 
 def narrow_branch(session: Session) -> None:
     """Have a session's branch show the memory of its end user alone."""
-    session.branch.end_user = EndUser(session.user_id, session.app_id)
+    session.branch.end_user = get_owner(session)
 
 
 def list_others(session: Session, limit: int) -> list[str]:

@@ -8,7 +8,6 @@ from django.db import IntegrityError
 
 from memory.actors import Actor
 from memory.db.bulk_sql import insert_one
-from memory.db.lineage import EndUser
 from memory.db.transactions import write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.sessions.context import find_session, require_scope
@@ -19,6 +18,7 @@ from memory.engines.versions.lookup import find_branch, require_live
 from memory.engines.versions.session_activity import require_owner
 from memory.exceptions import Conflict
 from memory.models import Session
+from memory.models.end_users import get_owner
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def store_session(actor: Actor, branch_name: str, key: str, values: Mapping[str,
     branch = require_live(find_branch(actor, branch_name))
     if known := find_session(actor.project_id, key):
         require_scope(actor, "write", known)
-        require_owner(actor.end_user, EndUser(known.user_id, known.app_id))
+        require_owner(actor.end_user, get_owner(known))
         refuse_erased_session(known)
         complete_session(known, values)
         return CreatedSession(known, False)

@@ -8,10 +8,10 @@ from django.utils.module_loading import import_string
 
 from memory.actors import Actor
 from memory.conf import conf
-from memory.db.lineage import EndUser
 from memory.engines.sessions.context import narrow_branch
 from memory.exceptions import Conflict, QuotaExceeded
 from memory.models import Session
+from memory.models.end_users import get_owner
 from memory.queue.producer import enqueue
 
 CLAIM_WAIT_SECONDS = 0.5  # until a session is tried again that another worker learns from
@@ -54,7 +54,7 @@ def system_actor(session: Session) -> Actor:
         label="day1",
         scopes=frozenset({"admin"}),
         surface="task",
-        end_user=EndUser(session.user_id, session.app_id),
+        end_user=get_owner(session),
         session_id=session.key,
         task_id=session.task_id,
         agent_id=session.agent_id,
