@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Self
+from typing import Any, Self
 
 
 @dataclass(frozen=True)
@@ -12,9 +12,14 @@ class EndUser:
     user_id: str = ""
     app_id: str = ""
 
-    def list_columns(self) -> dict[str, str]:
-        """Return the columns by which its memory is found, with their values."""
-        return {name: value for name, value in asdict(self).items() if value}
+    def list_columns(self, model: Any = None) -> dict[str, str]:
+        """Return the columns by which its memory is found, with their values; of a model none that it lacks."""
+        is_owned = model is None or hasattr(model, "user_id")
+        return {name: value for name, value in asdict(self).items() if value and is_owned}
+
+    def owns(self, row: Any) -> bool:
+        """Return whether a row belongs to it."""
+        return all(getattr(row, name) == value for name, value in self.list_columns().items())
 
 
 EVERYBODY = EndUser()
@@ -49,6 +54,11 @@ def take_own(lineage: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
 def take_parents(lineage: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
     """Return the lineage of the parent: what is left out stays so along it."""
     return lineage.with_points(lineage[1:]) if isinstance(lineage, MaskedLineage) else lineage[1:]
+
+
+def freeze(lineage: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+    """Return a lineage that nobody changes."""
+    return lineage if isinstance(lineage, tuple) else tuple(lineage)
 
 
 def hides_quarantined(lineage: Sequence[tuple[int, int]]) -> bool:

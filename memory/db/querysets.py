@@ -32,7 +32,7 @@ from memory.db.expressions import (
 )
 from memory.db.indexes import searchable_condition
 from memory.db.lazy_filters import LazyFilters, Row
-from memory.db.lineage import MaskedLineage
+from memory.db.lineage import freeze, get_end_user, hides_quarantined
 from memory.db.neighbours import Reach, count_distances, newest_in_groups, read_neighbours, unite_neighbours
 from memory.db.plain_filters import Filter, IsBeyond, replay_filters, split_filters
 from memory.db.versioned_query import BranchNotNamed, VersionedQuery, require_branch
@@ -67,18 +67,15 @@ class VersionedQuerySet(LazyFilters[Row]):
         if self.lineage is not None:
             raise BranchNotNamed("A branch was named already.")
         clone = self._with_branch("branch")
-        clone.lineage, clone._compiled = (lineage if isinstance(lineage, tuple) else tuple(lineage)), {}
+        clone.lineage, clone._compiled = freeze(lineage), {}
         # A union of one arm would be read row by row.
         shown = Visible(self.model, lineage, known=len(lineage) == 1)
         return clone._add_where(shown).mask_hidden(lineage)
 
     def mask_hidden(self, lineage: Lineage) -> Self:
         """Leave out what the lineage does not show: versions in quarantine, memory of other end users."""
-        if not isinstance(lineage, MaskedLineage):
-            return self
-        rows = self.filter(NotHidden()) if lineage.hides else self
-        own = lineage.end_user.list_columns() if hasattr(self.model, "user_id") else {}
-        return rows.filter_indexed(**own)
+        rows = self.filter(NotHidden()) if hides_quarantined(lineage) else self
+        return rows.filter_indexed(**get_end_user(lineage).list_columns(self.model))
 
     def prefer_start_index(self) -> Self:
         """Return the same rows, read by their first seq where few began by then; for statements on all rows.

@@ -94,6 +94,12 @@ class Branch(models.Model):
             return list(lineage)
         return MaskedLineage(lineage, hides=self.masked, end_user=self.end_user)
 
+    def narrow(self, lineage: Lineage) -> Lineage:
+        """Return a lineage along which queries show, of end users, what the branch is read for; and what is
+        in quarantine too.
+        """
+        return MaskedLineage(lineage, hides=False, end_user=self.end_user)
+
     def full_lineage(self, seq: int | None = None) -> list[tuple[int, int]]:
         """Return the same lineage, along which queries show what is in quarantine too.
 

@@ -20,8 +20,8 @@ class DatabaseSchemaEditor(SQLiteSchemaEditor):
 
     def add_field(self, model: type[models.Model], field: Any) -> None:
         """Add a column; one of texts in place, where Django would copy the whole table."""
-        is_text = type(field) is models.CharField and not (field.null or field.unique or field.db_index)
-        if not is_text or self.effective_default(field) != "":
+        is_text = type(field) is models.CharField and self.effective_default(field) == ""
+        if not is_text or field.null or field.unique or field.db_index:
             return super().add_field(model, field)
         definition, _ = self.column_sql(model, field)
         table, column = self.quote_name(model._meta.db_table), self.quote_name(field.column)

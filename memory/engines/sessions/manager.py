@@ -16,7 +16,6 @@ from django.utils.text import Truncator
 
 from memory.actors import Actor, own_session
 from memory.conf import conf
-from memory.db.lineage import EndUser
 from memory.db.querysets import Lineage
 from memory.db.raw_select import build_instances, fetch_each, name_fields, plan_last
 from memory.db.transactions import retry_methods, write_transaction
@@ -346,15 +345,10 @@ def get_session(actor: Actor, session_id: str, is_shown: bool = False) -> Sessio
     """Return a session; with ``is_shown`` one in quarantine is not there. Raises NotFound."""
     key = own_session(c.plain_text("session_id", session_id), actor.end_user)
     session = find_session(actor.project_id, key)
-    if session is None or (is_shown and session.hidden) or not is_of(session, actor.end_user):
+    if session is None or (is_shown and session.hidden) or not actor.end_user.owns(session):
         raise NotFound("There is no session with this id.")
     require_scope(actor, "read", session)
     return session
-
-
-def is_of(session: Session, end_user: EndUser) -> bool:
-    """Return whether a session is an end user's; for nobody in particular every one is."""
-    return all(getattr(session, name) == value for name, value in end_user.list_columns().items())
 
 
 def end_session(session: Session, actor: Actor, status: str, summary: str) -> None:

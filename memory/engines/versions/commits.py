@@ -16,8 +16,6 @@ from uuid import UUID
 from memory.actors import Actor
 from memory.db.backend import get_index
 from memory.db.bulk_sql import insert_all, update_one
-from memory.db.lineage import EVERYBODY, MaskedLineage
-from memory.db.querysets import Lineage
 from memory.db.raw_select import fetch_one
 from memory.db.transactions import write_transaction
 from memory.engines.audit.trail import record_entry
@@ -140,10 +138,8 @@ class CommitWriter:
         Of kinds whose slots others can take, rows in quarantine are among them. Of end users it shows what
         the commit is made for.
         """
-        shown: Lineage = self.branch.lineage() if model.HIDDEN_FROM_WRITERS else self.lineage
-        if self.branch.end_user != EVERYBODY and not model.HIDDEN_FROM_WRITERS:
-            shown = MaskedLineage(self.lineage, hides=False, end_user=self.branch.end_user)
-        return model.objects.in_lineage(shown)
+        every = self.branch.narrow(self.lineage)
+        return model.objects.in_lineage(self.branch.lineage() if model.HIDDEN_FROM_WRITERS else every)
 
     def list_fresh(self, model: type[Row]) -> list[Row]:
         """Return the rows that this commit has added so far."""

@@ -76,8 +76,7 @@ def require_owner(end_user: EndUser, owner: EndUser) -> None:
     """Refuse an end user what is another's; who acts for nobody in particular may use it. Raises
     UserForbidden.
     """
-    own = asdict(owner)
-    if any(own[name] != value for name, value in end_user.list_columns().items()):
+    if not end_user.owns(owner):
         raise UserForbidden()
 
 

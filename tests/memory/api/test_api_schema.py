@@ -33,7 +33,7 @@ from memory.api import pages
 from memory.api.pages import get_schema
 from memory.engines.facts import filters, links, rules
 from memory.engines.facts.bulk_actions import ActionEngine
-from memory.engines.fields.common import STATED_CHECKS
+from memory.engines.fields.common import END_USER, STATED_CHECKS
 from memory.exceptions import Day1Error
 from memory.models import Project
 from memory.operations.facts import FACTS
@@ -44,6 +44,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 ROOT = Path(__file__).resolve().parents[3]
 WHERE = {"branch"}
 STATED = STATED_CHECKS.keys()
+END_USERS = {one.name for one in END_USER}
 
 
 def names(shape: type) -> set[str]:
@@ -63,7 +64,7 @@ def test_requests_have_the_fields_that_the_engines_take() -> None:
     new = {"new_fact_text", "deduplicate", "wait"}
     assert inputs("supersede") == content - {"fact_text", "parent_id"} | new | expecting
     assert inputs("archive") == inputs("restore") == expecting
-    assert inputs("actions") == options(ActionEngine.apply_action) | {"branch"} | STATED
+    assert inputs("actions") == options(ActionEngine.apply_action) | {"branch"} | STATED - END_USERS
     assert inputs("add_link") == links.CHECKS.keys() | STATED | WHERE
     assert names(r.SearchInput) >= filters.FactFilter.CHECKS.keys() | {
         "query",
