@@ -13,7 +13,7 @@ class EndUser:
     app_id: str = ""
 
     def list_columns(self, model: Any = None) -> dict[str, str]:
-        """Return the columns by which its memory is found, with their values; of a model none that it lacks."""
+        """Return the columns by which its memory is found, with their values; none that a model lacks."""
         is_owned = model is None or hasattr(model, "user_id")
         return {name: value for name, value in asdict(self).items() if value and is_owned}
 

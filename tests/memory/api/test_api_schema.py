@@ -65,7 +65,7 @@ def test_requests_have_the_fields_that_the_engines_take() -> None:
     assert inputs("supersede") == content - {"fact_text", "parent_id"} | new | expecting
     assert inputs("archive") == inputs("restore") == expecting
     assert inputs("actions") == options(ActionEngine.apply_action) | {"branch"} | STATED - END_USERS
-    assert inputs("add_link") == links.CHECKS.keys() | STATED | WHERE
+    assert inputs("add_link") == links.CHECKS.keys() | STATED - END_USERS | WHERE
     assert names(r.SearchInput) >= filters.FactFilter.CHECKS.keys() | {
         "query",
         "branch",
