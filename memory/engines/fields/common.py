@@ -1,5 +1,7 @@
 """Fields that many nouns have: who writes, where, and at which version."""
 
+from typing import TypedDict
+
 from django.utils.translation import gettext_lazy as _
 
 from memory.engines.fields.base import LINE, NO_USE, READ, Field, Option, Use
@@ -63,6 +65,18 @@ END_USER = (
         option=Option("the app whose memory this is about", "--app"),
     ),
 )
+
+
+class StatedFields(TypedDict, total=False):
+    """What a caller may say of itself and of whom it acts for, in Python."""
+
+    session_id: str
+    task_id: str
+    agent_id: str
+    user_id: str
+    app_id: str
+
+
 METADATA_OPTION = Option("a JSON object to keep with it")
 STATED_CHECKS = {field.name: field.check for field in (*STATED, *END_USER)}
 

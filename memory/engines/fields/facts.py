@@ -1,7 +1,7 @@
 """The fields of a fact."""
 
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
@@ -12,6 +12,7 @@ from memory.engines.fields.common import (
     END_USER,
     ITEM_FIELDS,
     STATED,
+    StatedFields,
     answered_branch,
     answered_id,
     answered_time,
@@ -45,7 +46,7 @@ EMBEDDING_STATES = [*Vector.State.choices, ("off", "Off")]
 STATUSES = Choice(Fact.Status.choices)
 
 
-class FactContent(TypedDict, total=False):
+class FactContent(StatedFields, total=False):
     """What may be said of a new fact beside its text, in Python; a time or an id may be a text."""
 
     essence: str
@@ -60,11 +61,6 @@ class FactContent(TypedDict, total=False):
     repository: str
     origin: str
     visibility: str
-    session_id: str
-    task_id: str
-    agent_id: str
-    user_id: str
-    app_id: str
     created_cycle: int
     updated_cycle: int
     valid_from: datetime | str | None
