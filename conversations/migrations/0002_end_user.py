@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('conversations', '0001_squashed'),
-        ('memory', '0004_end_user'),
+        ('memory', '0005_end_user'),
     ]
 
     operations = [

@@ -12,7 +12,7 @@ def of_state(operation):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memory', '0003_item'),
+        ('memory', '0004_tenants'),
     ]
 
     operations = [
