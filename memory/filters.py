@@ -8,7 +8,7 @@ from django.db.models import Model
 
 from memory.engines.facts.filters import FactFilter
 from memory.engines.fields import types as t
-from memory.engines.fields.facts import FACT_FILTERS
+from memory.engines.fields.fact_filters import FACT_FILTERS
 from memory.engines.fields.filters import FilterField
 from memory.models import Fact
 

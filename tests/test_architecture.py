@@ -220,7 +220,11 @@ FACT_FIELDS = frozenset(
     "fact_text essence category kind priority confidence parent_id source_type source_id origin visibility"
     " created_cycle updated_cycle valid_from valid_until expires_at pinned tags metadata".split()
 )
-DECLARE_A_FACT = {"memory/models/facts.py", "memory/engines/fields/facts.py"}
+DECLARE_A_FACT = {
+    "memory/models/facts.py",
+    "memory/engines/fields/facts.py",
+    "memory/engines/fields/fact_filters.py",
+}
 MAX_FACT_FIELDS = 7  # a rule may speak of some of them
 
 

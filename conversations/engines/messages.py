@@ -11,9 +11,10 @@ import numpy as np
 from conversations.engines.conversations import get_visible, open_conversation, state_origin
 from conversations.engines.fields.conversations import (
     MAX_MESSAGES,
-    MESSAGE,
     MESSAGE_FILTERS,
+    MESSAGE_INPUT,
     MESSAGES,
+    ORDER,
     ROLE_FILTER,
 )
 from conversations.engines.forks import find_shared_number
@@ -25,7 +26,6 @@ from memory.db.querysets import VersionedQuerySet
 from memory.db.transactions import retry_methods
 from memory.engines.embedding.enqueue import enqueue_embedding
 from memory.engines.facts.filters import Filter, filters_by, list_values
-from memory.engines.fields.base import Use
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.search.text_search import (
     LIMIT,
@@ -49,7 +49,8 @@ Role = Message.Role
 EMBEDDED = frozenset({Role.USER, Role.ASSISTANT})
 
 
-CHECKS = MESSAGE.field_checks(Use.CREATE)
+ORDERS = ("asc", "desc")
+CHECKS = {one.name: one.check for one in MESSAGE_INPUT}
 EXACT_COLUMNS = {  # filters that the index knows nothing of
     "conversation_id": "conversation_id",
     "after": "created_at__gte",
@@ -211,11 +212,13 @@ class MessageEngine:
         roles: Annotated[Sequence[str], ROLE_FILTER] = (),
         begin_at: UUID | None = None,
         from_end: bool = False,
+        order: Annotated[str, ORDER] = "asc",
         at: Any = None,
         limit: int = 50,
         cursor: str = "",
     ) -> pagination.Page[Message]:
-        """Return a page of a conversation's messages in their order, with those that a fork shares.
+        """Return a page of a conversation's messages in their order, with those that a fork shares;
+        ``order`` desc is the other way.
 
         Where no cursor is given, ``begin_at`` is the message that the page begins with, and ``from_end`` asks
         for the last page. Raises NotFound for the conversation, and for a message that it does not have.
@@ -228,14 +231,16 @@ class MessageEngine:
         rows = Message.objects.on(branch, seq)
         if roles:
             rows = rows.filter(role__in=[c.one_of(Role.values)("role", role) for role in roles])
-        mark = pagination.list_fingerprint(rows.filter(conversation_id=conversation_id))
+        is_down = c.one_of(ORDERS)("order", order) == "desc"
+        way = "down" if is_down else ""
+        mark = pagination.list_fingerprint(rows.filter(conversation_id=conversation_id), way)
         position = pagination.read_cursor(cursor, mark)
         thread = load_thread(branch.lineage(seq), conversation)
         back, key = position.get("back", from_end and not cursor), _parse_position(position, thread)
         if begin_at is not None and not cursor:
             key = _find_position(Message.objects.on(branch, seq), thread, begin_at)
         batch = take_within(
-            thread.stream(rows, limit + 1, down=back, beyond=key), limit + 1, pagination.PAGE_BYTES
+            thread.stream(rows, limit + 1, down=back != is_down, beyond=key), limit + 1, pagination.PAGE_BYTES
         )
         pin = {"list": mark, "seq": seq, "at": position.get("at", pagination.format_point(at))}
         moved = key not in (None, (0, 0))  # there are messages on the side that it comes from
@@ -262,7 +267,7 @@ def build_message(stated: Mapping[str, Any], actor: Actor) -> Message:
         raise Invalid("{field} is needed.", field="role")
     if not fields.get("content") and not fields.get("tool_calls"):
         raise Invalid("A message needs content or tool_calls.", field="content")
-    content = fields.setdefault("content", "")
+    content = fields["content"] = fields.get("content") or ""
     fields.setdefault("token_count", count_tokens(content))
     fields.setdefault("embed", fields["role"] in EMBEDDED)
     message = Message(**fields, **actor.owner_fields())

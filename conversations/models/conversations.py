@@ -72,6 +72,7 @@ class Message(BranchedModel, OfEndUser):
         TOOL_CALL = "tool_call"
         TOOL_RESULT = "tool_result"
         SYSTEM = "system"
+        DEVELOPER = "developer"
 
     KIND: ClassVar[MemoryKind] = MemoryKind(
         "message",

@@ -12,7 +12,7 @@ from conversations.engines.conversations import ConversationEngine
 from conversations.engines.fields.conversations import (
     CONVERSATION,
     CONVERSATION_FILTERS,
-    MESSAGE,
+    MESSAGE_INPUT,
     ROLE_FILTER,
 )
 from conversations.engines.fields.replays import REPLAY
@@ -133,7 +133,7 @@ CONVERSATIONS.add(
     path="messages",
     body="MessageInput",
     about="A message to append; content or tool_calls is needed.",
-    fields=MESSAGE.select_fields(Use.CREATE),
+    fields=MESSAGE_INPUT,
     origin=STATED,
     waits=True,
     serves_end_users=True,

@@ -1,6 +1,7 @@
 """MCP over HTTP, served next to Django in one ASGI application. See day1site/asgi.py."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager
@@ -9,8 +10,9 @@ from functools import partial
 from urllib.parse import parse_qs
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types import INVALID_REQUEST
 
-from day1site.asgi import BODY_LIMIT, App, Receive, Scope, Send
+from day1site.asgi import BODY_LIMIT, App, Message, Receive, Scope, Send
 from day1site.mcp.call_context import SURFACE, Caller
 from day1site.mcp.server import Context, build
 from day1site.mcp_profiles import DEFAULT, PROFILES
@@ -23,6 +25,7 @@ from memory.exceptions import Unauthenticated
 from memory.repository_names import ANY
 
 CALLER = "day1.caller"
+NO_BATCH = "A request is one JSON-RPC message: batches are no part of the protocol."
 
 
 @asynccontextmanager
@@ -58,7 +61,30 @@ async def answer(
         text = "MCP is spoken by POST here: no stream is kept open, and no session is there to end."
         await refuse(send, 405, "method_not_allowed", text, (b"allow", b"POST"))
         return
-    await manager.handle_request({**scope, CALLER: caller}, receive, send)
+    first = await receive()
+    if first.get("body", b"").lstrip()[:1] == b"[":
+        await refuse_batch(send)
+        return
+    await manager.handle_request({**scope, CALLER: caller}, replay_first(first, receive), send)
+
+
+async def refuse_batch(send: Send) -> None:
+    """Refuse an array of messages, which the protocol has no longer, in its own words."""
+    error = {"code": INVALID_REQUEST, "message": NO_BATCH}
+    body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 400, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def replay_first(first: Message, receive: Receive) -> Receive:
+    """Return a receive function that yields a message that was read, then the later ones."""
+    pieces = iter([first])
+
+    async def receive_again() -> Message:
+        return next(pieces, None) or await receive()
+
+    return receive_again
 
 
 # ---- callers -----------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from memory.answers.commits import CommitShape, commit
 from memory.answers.declared_serializers import AnswerShape, declare_fields
 from memory.answers.rendering import as_text, build_renderer
 from memory.engines.facts.bulk_actions import DONE, REFUSED, UNCHANGED, Report
+from memory.engines.facts.tags import TagCounts
 from memory.engines.fields.base import Use
 from memory.engines.fields.facts import FACT
 from memory.engines.fields.links import LINK
@@ -47,6 +48,16 @@ class WrittenIdShape(s.Serializer):
 class BulkShape(s.Serializer):
     results = WrittenIdShape(many=True)
     commit = CommitShape(allow_null=True, help_text="null when nothing was new.")
+
+
+class TagCountShape(s.Serializer):
+    tag = s.CharField()
+    count = s.IntegerField(help_text="Facts that have it.")
+
+
+class TagsShape(s.Serializer):
+    tags = TagCountShape(many=True, help_text="The most frequent first.")
+    more = s.BooleanField(help_text="Whether there are others.")
 
 
 class UpdatedIdShape(s.Serializer):
@@ -149,6 +160,10 @@ def new_fact_shape(row: Fact | None) -> dict[str, Any]:
 
 def report_shape(done: Report) -> dict[str, Any]:
     return _report(done, **new_fact_shape(done.new_fact))
+
+
+def tags_shape(found: TagCounts) -> dict[str, Any]:
+    return {"tags": [{"tag": tag, "count": count} for tag, count in found.tags], "more": found.more}
 
 
 def found_shape(answer: SearchResult) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from rest_framework import serializers as s
 from memory import ranking
 from memory.answers.declared_serializers import PointField, RequestShape, declare_fields, request_field
 from memory.engines.fields import common
-from memory.engines.fields.facts import FACT_FILTERS
+from memory.engines.fields.fact_filters import FACT_FILTERS
 from memory.engines.search.ranked import INCLUDE, TYPES
 from memory.engines.support.pagination import MAX_CURSOR_LENGTH
 

@@ -16,11 +16,11 @@ from memory.api.schema import documented
 from memory.engines.facts.short_ids import find_fact_id
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.search.engine import SearchEngine
+from memory.engines.support.pagination import MAX_CURSOR_LENGTH
 from memory.engines.support.validation import text_check
 from memory.exceptions import Invalid
 from memory.operations.facts import FACTS
 from memory.operations.inputs import (
-    MAX_CURSOR_LENGTH,
     Input,
     count,
     parse_integer,

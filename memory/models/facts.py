@@ -35,6 +35,11 @@ REPOSITORY_INDEX = models.Index(
 )
 
 
+# Most facts have no id where they come from; a program asks for those that it has written by theirs.
+SOURCE_INDEX = models.Index(
+    fields=["branch", "source_id"], condition=models.Q(source_id__gt=""), name="fact_bsource"
+)
+
 # Facts with a key are listed in the order of their paths; most facts have none.
 PATH_INDEX = models.Index(
     fields=["branch", "path", "seq_to"], condition=models.Q(path__isnull=False), name="fact_bpath"
@@ -197,6 +202,7 @@ class Fact(BranchedModel, OfEndUser):
             models.Index(fields=["branch", "norm_hash"], name="fact_bnorm"),
             models.Index(fields=["branch", "session_id", "uid"], name="fact_bsession"),
             REPOSITORY_INDEX,
+            SOURCE_INDEX,
             # Few facts replace another one: the index leaves out the others where the database can.
             models.Index(
                 fields=["parent_id"], condition=models.Q(parent_id__isnull=False), name="fact_parent"

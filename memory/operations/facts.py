@@ -10,10 +10,12 @@ from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.facts.short_ids import find_fact_id
-from memory.engines.facts.updates import UpdateEngine
+from memory.engines.facts.tags import TagEngine
+from memory.engines.facts.updates import FIELDS, UpdateEngine
 from memory.engines.fields import facts as f
 from memory.engines.fields.base import Use
 from memory.engines.fields.common import STATED
+from memory.engines.fields.fact_filters import FACT_FILTERS
 from memory.engines.fields.links import LINK
 from memory.engines.search.related import RelatedEngine
 from memory.engines.support.ordering import BY_AGE
@@ -51,9 +53,18 @@ FACTS.add(
     engine.list_facts,
     "List facts, newest first",
     ROW,
-    filters=f.FACT_FILTERS,
+    filters=FACT_FILTERS,
     order=BY_AGE,
     serves_end_users=True,
+)
+FACTS.add(
+    "tags",
+    TagEngine().list_tags,
+    "The tags of facts, and how many have each",
+    Answer(shapes.TagsShape, shapes.tags_shape),
+    verb="get",
+    of_row=False,
+    filters=FACT_FILTERS,
 )
 FACTS.add(
     "bulk",
@@ -103,7 +114,7 @@ FACTS.add(
     ROW,
     body="FactUpdateInput",
     about="The fields to change; the rest stays.",
-    fields=f.UPDATED_FIELDS,
+    fields=FIELDS,
     origin=STATED,
     example={"confidence": 0.9},
     waits=True,

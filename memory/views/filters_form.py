@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from memory.engines.facts.filters import FactFilter
-from memory.engines.fields.facts import FACT_FILTERS
+from memory.engines.fields.fact_filters import FACT_FILTERS
 from memory.engines.fields.filters import FilterField
 from memory.engines.fields.types import Choice, Moment, OpenChoice
 from memory.views.filter_tokens import list_chips, list_unknown, refuse_unknown

@@ -213,6 +213,7 @@ REST = (
     Rest("write", "POST", "/facts/{fact}/links", {"to_id": "{other}", "link_type": "BRIDGE"}),
     Rest("write", "POST", "/facts/{old}/supersede", {"new_fact_text": "Newer."}),
     Rest("write", "POST", "/facts/bulk", {"facts": [{"fact_text": "Many."}]}),
+    Rest("read", "GET", "/facts/tags"),
     Rest("write", "PATCH", "/facts/bulk", {"facts": [{"id": "{fact}", "pinned": False}]}),
     Rest("write", "POST", "/handoffs", {"include_unverified": True}),
     Rest("write", "POST", "/handoffs/{handoff}/accept", {}),

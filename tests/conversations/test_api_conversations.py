@@ -43,6 +43,50 @@ def test_from_beginning_to_end(api: Api, talk: str) -> None:
     assert [c["title"] for c in listed] == ["Login"]
 
 
+def test_programs_send_developers_and_calls_without_words(api: Api, talk: str) -> None:
+    call = [{"name": "Read", "input": {"path": "a.py"}}]
+    said = [
+        {"role": "developer", "content": "Answer in French."},
+        {"role": "assistant", "content": None, "tool_calls": call},
+        {"role": "assistant", "content": "", "tool_calls": call},
+    ]
+    first = api.post(f"{talk}/messages", said[1])
+    assert (first.status_code, first.json()["content"], first.json()["tool_calls"]) == (201, "", call)
+    rows = api.post(f"{talk}/messages/batch", {"messages": said}).json()["results"]
+    assert [(row["role"], row["content"]) for row in rows] == [
+        ("developer", "Answer in French."),
+        ("assistant", ""),
+        ("assistant", ""),
+    ]
+    assert len(api.get(f"{talk}/messages?role=developer").json()["results"]) == 1
+    for wrong in ({"role": "assistant", "content": None}, {"role": "developer"}, {"role": "critic"}):
+        answer = api.post(f"{talk}/messages", wrong)
+        assert (answer.status_code, answer.json()["code"]) == (400, "invalid")
+
+
+def test_messages_in_either_order(api: Api, talk: str) -> None:
+    said = [{"role": "user", "content": str(n)} for n in range(1, 8)]
+    rows = api.post(f"{talk}/messages/batch", {"messages": said}).json()["results"]
+    fork = api.post(f"{talk}/fork", {"message_id": rows[2]["id"]}).json()["id"]
+    more = {"messages": [{"role": "user", "content": text} for text in ("a", "b")]}
+    api.post(f"/conversations/{fork}/messages/batch", more)
+    for path, texts in ((talk, "7654321"), (f"/conversations/{fork}", "ba321")):
+        pages, cursor = [], ""
+        while cursor is not None:
+            page = api.get(f"{path}/messages?order=desc&limit=2&cursor={cursor}").json()
+            pages.append("".join(row["content"] for row in page["results"]))
+            last, cursor = page, page["next"]
+        assert ("".join(pages), [len(one) for one in pages[:-1]]) == (texts, [2] * (len(pages) - 1))
+        back = api.get(f"{path}/messages?order=desc&limit=2&cursor={last['previous']}").json()
+        assert "".join(row["content"] for row in back["results"]) == pages[-2]
+        end = api.get(f"{path}/messages?order=desc&limit=2&cursor=end").json()
+        assert "".join(row["content"] for row in end["results"]) == texts[-2:]
+        refused(api.get(f"{path}/messages?cursor={last['previous']}"), 400, "invalid", "cursor")
+    plain = api.get(f"{talk}/messages?order=asc").json()["results"]
+    assert "".join(row["content"] for row in plain) == "1234567"
+    refused(api.get(f"{talk}/messages?order=newest"), 400, "invalid", "order")
+
+
 def test_thoughts_are_for_curators(api: Api, talk: str, project) -> None:
     row = api.post(f"{talk}/messages", {"role": "assistant", "content": "a", "thinking": "hmm"}).json()
     assert row["thinking"] == "hmm"

@@ -80,6 +80,15 @@ def test_no_stream_is_kept_open(agent: Agent) -> None:
         assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
 
 
+def test_a_batch_is_refused_in_the_words_of_the_protocol(agent: Agent) -> None:
+    for batch in ([PING, PING], [], [1]):
+        answer = ask(body=batch, Authorization=f"Bearer {agent.token}")
+        problem = answer.json()
+        assert (answer.status_code, problem["jsonrpc"], problem["id"]) == (400, "2.0", None)
+        assert problem["error"]["code"] == -32600
+        assert "batch" in problem["error"]["message"]
+
+
 def test_the_rate_of_the_key_holds(project: Project, threads_closed: None) -> None:
     slow = agent_for(project, rate_per_minute=2)
     for _ in range(2):

@@ -143,6 +143,16 @@ MESSAGE = Noun(
     ),
     answered_time("created_at"),
 )
+# Programs send null where an assistant only calls tools.
+MESSAGE_INPUT = tuple(
+    one.with_traits(null=one.null or one.name == "content") for one in MESSAGE.select_fields(Use.CREATE)
+)
+ORDER = Field(
+    "order",
+    Choice([(one, one) for one in ("asc", "desc")]),
+    "asc by default; desc: the last message first.",
+    option=Option("asc, or desc: the last first", metavar="ORDER", checked=True),
+)
 ROLE_FILTER = any_of(
     MESSAGE["role"],
     "Messages of one of these roles.",
@@ -173,9 +183,7 @@ OTHER_BRANCH = Field(
     "The branch of the second conversation; the first's by default.",
     option=Option("the branch of the second; default the first's", metavar="NAME"),
 )
-MESSAGE_ITEM = Record(
-    "MessageItemInput", "One message of many.", (*STATED, *END_USER, *MESSAGE.select_fields(Use.CREATE))
-)
+MESSAGE_ITEM = Record("MessageItemInput", "One message of many.", (*STATED, *END_USER, *MESSAGE_INPUT))
 MESSAGES = Field("messages", ListOf(MESSAGE_ITEM, 1, MAX_MESSAGES))
 PICKED = Field(
     "message_ids", ListOf(Identifier(), 1, MAX_MESSAGES), use=NO_USE, option=Option(metavar="MESSAGE_ID...")

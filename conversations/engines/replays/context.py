@@ -147,6 +147,7 @@ def clean_name(name: str) -> str:
 
 
 Role = Message.Role
+INSTRUCTING = (Role.SYSTEM, Role.DEVELOPER)
 ChatMessage = dict[str, Any]
 MAX_PART = 5_000  # messages
 MAX_PART_BYTES = 16 * 2**20
@@ -161,7 +162,7 @@ def build_context(
     The replay's system prompt takes the place of those of the conversation. Calls whose result the thread
     does not have get the recorded one. Messages that are ``left_out`` are named.
     """
-    own = [row.content for row in messages if row.role == Role.SYSTEM]
+    own = [row.content for row in messages if row.role in INSTRUCTING]
     system = [replay.system_prompt] if replay.system_prompt else own
     gap = f"[{left_out} earlier messages of the conversation are left out.]" if left_out else ""
     parts = [*system, replay.memory_context, replay.extra_context, gap]
@@ -252,7 +253,7 @@ def _cut_start(thread: Thread, rows: VersionedQuerySet, recent: list[Message]) -
     prompts = (i for i, row in enumerate(recent) if row.role == Message.Role.USER)
     recent = recent[next(prompts, 0) :]
     start = thread.position(recent[0])
-    earlier = thread.stream(rows.filter(role=Message.Role.SYSTEM), MAX_SYSTEM)
+    earlier = thread.stream(rows.filter(role__in=INSTRUCTING), MAX_SYSTEM)
     return [*takewhile(lambda row: thread.position(row) < start, earlier), *recent]
 
 

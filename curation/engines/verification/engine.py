@@ -32,7 +32,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.verdicts import require_judgeable
 from memory.engines.fields.base import Field
-from memory.engines.fields.facts import FACT_FILTERS
+from memory.engines.fields.fact_filters import FACT_FILTERS
 from memory.engines.fields.types import Choice, Flag, Identifier, ListOf, Record, Text, Whole
 from memory.engines.support.leases import list_due
 from memory.engines.support.pagination import Page, paginate

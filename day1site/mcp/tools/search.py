@@ -7,7 +7,7 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import filter_properties
-from memory.engines.fields.facts import FACT_FILTERS
+from memory.engines.fields.fact_filters import FACT_FILTERS
 from memory.engines.memory import MemoryEngine
 from memory.engines.search.engine import SearchResult
 from memory.engines.search.ranked import INCLUDE, TYPES

@@ -8,16 +8,17 @@ from typing import Any, ClassVar, Self, TypeVar
 from django.db.models import Q, Value
 
 from memory.actors import own_sessions
-from memory.db.expressions import ContainsText
+from memory.db.expressions import ContainsText, IndexCondition
 from memory.db.fields import dumps
 from memory.db.lineage import get_end_user
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines.facts.assessment import with_verification
-from memory.engines.fields.facts import FACT_FILTERS
+from memory.engines.fields.fact_filters import FACT_FILTERS
 from memory.engines.fields.filters import FilterField
 from memory.engines.support import validation as c
 from memory.engines.versions.repositories import filter_repository
 from memory.models import Fact
+from memory.models.facts import SOURCE_INDEX
 
 Made = TypeVar("Made", bound="Filter")
 AFTER_SLASH = chr(ord("/") + 1)
@@ -95,6 +96,10 @@ class FactFilter(Filter):
 def _build_conditions(name: str, value: Any, lineage: Lineage) -> list[Any]:
     if name == "tags":
         return [tag_condition(dumps(tag)) for tag in value]
+    if name == "tag_prefix":
+        return [tag_condition(dumps(value)[:-1])]  # without the quote that ends it
+    if name == "source_id":
+        return [IndexCondition(SOURCE_INDEX), Q(source_id__in=value)]
     if name == "verification_status":
         return [with_verification(value, lineage)]
     if isinstance(value, tuple):

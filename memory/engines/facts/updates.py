@@ -13,7 +13,7 @@ from memory.engines.facts.batch import FactBatch, replace_parents
 from memory.engines.facts.field_diff import check_version
 from memory.engines.fields.base import Field
 from memory.engines.fields.common import EXPECTED_VERSION
-from memory.engines.fields.facts import FACT_ID, UPDATED_FIELDS
+from memory.engines.fields.facts import CONTENT, FACT_ID, UPDATED
 from memory.engines.fields.types import ListOf, Record, Whole
 from memory.engines.support import validation as c
 from memory.engines.versions.commits import CommitWriter, open_commit
@@ -23,8 +23,9 @@ from memory.exceptions import Day1Error, IllegalTransition, Invalid, NotFound, T
 from memory.models import Commit, Fact
 
 MAX_UPDATES = 1000
+FIELDS = tuple(field.as_optional() for field in (*CONTENT, *UPDATED))
 OWN = (FACT_ID.with_traits(name="id", required=True), EXPECTED_VERSION)
-UPDATE = Record("FactUpdateItemInput", "The changes of one fact of many.", (*OWN, *UPDATED_FIELDS))
+UPDATE = Record("FactUpdateItemInput", "The changes of one fact of many.", (*OWN, *FIELDS))
 UPDATES = Field("facts", ListOf(UPDATE, 1, MAX_UPDATES), "Each fact once; what is not named stays.")
 Status = Fact.Status
 Changes = dict[str, Any]

@@ -79,6 +79,53 @@ def test_wishes(filled: Api, wish: dict, count: int) -> None:
     assert len(texts(filled.post("/facts/search", {"query": "tokens", **wish}))) == count
 
 
+def test_tags_by_their_beginning_and_their_counts(api: Api) -> None:
+    for text, tags in (
+        ("one", ["team:red", "open"]),
+        ("two", ["team:blue", "open"]),
+        ("three", ["team:red", 'a "quoted" tag', "日本"]),
+        ("four", []),
+    ):
+        api.fact(text, tags=tags, category="a" if text == "one" else "b")
+
+    def found(query: str) -> list[str]:
+        return sorted(row["fact_text"] for row in api.get(f"/facts?{query}").json()["results"])
+
+    assert found("tag_prefix=team:") == ["one", "three", "two"]
+    assert found("tag_prefix=team:b") == ["two"]
+    assert found('tag_prefix=a "q') == ["three"]
+    assert found("tag_prefix=日") == ["three"]
+    assert found("tag_prefix=eam") == []
+    assert found("tag_prefix=team:&tags=open&category=a") == ["one"]
+
+    def counts(query: str = "") -> tuple[dict[str, int], bool]:
+        answer = api.get(f"/facts/tags?{query}").json()
+        return {row["tag"]: row["count"] for row in answer["tags"]}, answer["more"]
+
+    every = {"open": 2, "team:red": 2, 'a "quoted" tag': 1, "team:blue": 1, "日本": 1}
+    assert counts() == (every, False)
+    assert list(counts()[0]) == list(every)
+    assert counts("prefix=team:") == ({"team:red": 2, "team:blue": 1}, False)
+    assert counts("limit=2") == ({"open": 2, "team:red": 2}, True)
+    assert counts("category=a") == ({"open": 1, "team:red": 1}, False)
+    assert counts("at=1") == ({"open": 1, "team:red": 1}, False)
+    api.delete(f"/facts/{api.get('/facts?category=a').json()['results'][0]['id']}")
+    assert counts("prefix=open") == ({"open": 1}, False)
+    refused(api.get("/facts/tags?limit=1001"), 400, "invalid", "limit")
+
+
+def test_facts_by_their_id_at_the_source(api: Api) -> None:
+    for n in range(3):
+        api.fact(f"Ticket {n} is open.", source_id=f"JIRA-{n}", source="jira")
+    api.fact("No ticket.")
+    listed = api.get("/facts?source_id=JIRA-0,JIRA-2").json()["results"]
+    assert sorted(row["source_id"] for row in listed) == ["JIRA-0", "JIRA-2"]
+    hits = api.post("/facts/search", {"query": "ticket", "source_id": ["JIRA-1"]}).json()["results"]
+    assert [hit["fact"]["source_id"] for hit in hits] == ["JIRA-1"]
+    assert api.get("/facts?source_id=jira-1").json()["results"] == []
+    assert len(api.get("/facts?source_id=").json()["results"]) == 4
+
+
 def test_a_budget_packs_the_essences(filled: Api) -> None:
     told = filled.post("/facts/search", {"query": "tokens", "max_tokens": 10}).json()
     assert told["tokens"] <= 10
