@@ -545,9 +545,25 @@ KEPT = "Keep the sessions in Redis with a TTL of 24 hours instead of the databas
 OPTIONS = "Option 1: partition the table by month. Option 2: archive it in S3 after 30 days. Which one?"
 
 
+ROWS = """| | where sessions are |
+|---|---|
+| A | in Redis for a day |
+| **B** | **in Postgres for a day** |
+
+I'd take the bold row. OK?"""
+
+
 @pytest.mark.parametrize(
     ("reply", "proposal", "learned"),
     [
+        ("go ahead", ROWS, ["in Postgres for a day"]),
+        ("the bold one", "1. S3 for 30 days\n2. **S3 for 90 days**\nWhich?", ["S3 for 90 days"]),
+        (
+            "ja",
+            ROWS.replace("I'd take the bold row", "Ich würde die fette Zeile nehmen"),
+            ["in Postgres for a day"],
+        ),
+        ("go ahead", ROWS.replace("in Redis", "**in Redis**"), []),
         ("yes", PROPOSAL, [KEPT]),
         ("yes do that", PROPOSAL, [KEPT]),
         ("ok", PROPOSAL, [KEPT]),

@@ -85,6 +85,17 @@ CHOSEN = lazy_pattern(
     + r")\W*(?:(?:one|option|variant|please|bitte|thanks|个|番目?|号)\W*)*$",
     re.I,
 )
+# What points at a row of a table or list, of an agent that proposes it or a person who takes it.
+POINTS = lazy_pattern(
+    rf"^\W*(?:(?:{_YES}|let's|take|use|go with|pick|choose|wir nehmen|nimm|nehmen|prends|toma|usa|用|选)\W+)*"
+    r"(?:the |die |der |das |den |la |le |el |o |a )?(?:bold(?:ed|face)?|highlighted|fett(?:gedruckt)?\w*"
+    r"|markiert\w*|hervorgehoben\w*|加粗|粗体|太字)\W*(?:(?:one|row|line|option|variant|entry|zeile|nehmen|的|那|个|行|项)"
+    r"\W*)*$|^\W*(?:(?:take|use|prends|toma|usa) )?(?:(?:the|la|le|el|o|a) )?(?:\w+ )?(?:en (?:gras|negrita)"
+    r"|em negrito)\W*$",
+    re.I,
+)
+ROW = lazy_pattern(r"^\s*(?:[-*+]\s|\d+[.)]\s|\|).*\*\*.+$", re.M)
+BOLD = lazy_pattern(r"\*\*([^*\n]+)\*\*")
 EITHER = lazy_pattern(r",?\s+(?:or|oder|ou|o|u)\s+(?:to\s+)?|[,，]?\s?还是", re.I)
 MARKED = lazy_pattern(r"(?:^|(?<=\s))(?:option|variant|方案|选项)?\s*([1-9]|[A-Da-d])\s?[.):：、]\s+", re.I)
 CONSENT = lazy_pattern(
@@ -157,6 +168,8 @@ def read_approval(text: str, previous: str) -> list[str] | None:
         return None
     if (chosen := CHOSEN.match(plain)) and (option := find_option(previous, chosen)):
         return None if MOMENTARY.match(option) else [option]
+    if POINTS.match(plain):
+        return [row] if (row := find_bold(previous)) else None
     proposal = find_proposal(previous)
     if REFUSAL.fullmatch(plain) and (proposal or PROPOSES.search(find_question(previous))):
         return []
@@ -231,7 +244,10 @@ def find_proposal(previous: str) -> Proposal | None:
     if not CONSENT.search(last) or re.search(r"\bor\b|\boder\b|还是", last):
         return None
     own = read_proposal(last)
-    return own or next((one for part in reversed(before[-3:]) if (one := read_proposal(part))), None)
+    found = own or next((one for part in reversed(before[-3:]) if (one := read_proposal(part))), None)
+    if found and POINTS.match(FOREIGN_LEADS.sub("", found.text)):
+        return found._replace(text=row, is_offer=False) if (row := find_bold(previous)) else None
+    return found
 
 
 def split_parts(previous: str) -> Sequence[str]:
@@ -268,6 +284,13 @@ def find_option(previous: str, chosen: re.Match[str]) -> str:
         if len(marks) > 1 and one.group(1).lower() in names:
             return read_option(prose[one.end() : end])
     return find_alternative(split_parts(previous), at) if at and len(marks) < 2 else ""
+
+
+def find_bold(previous: str) -> str:
+    """Return the one row of a message's tables and lists that is bold, of its cells the longest; else ""."""
+    rows = [BOLD.findall(row) for row in ROW.findall(CODE_BLOCK.sub("\n", previous))]
+    cells = [max(cells, key=len) for cells in rows if cells]
+    return cells[0].strip(" .;,:")[:MAX_PROPOSAL_LENGTH] if len(cells) == 1 else ""
 
 
 def find_alternative(parts: Sequence[str], at: int) -> str:
