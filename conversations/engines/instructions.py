@@ -29,8 +29,13 @@ MAX_TEXT_LENGTH = 4000
 MAX_CATEGORIES = 30
 CATEGORY = re.compile(r"[^\W\d_][\w -]{0,49}\Z")
 # What no instructions change: secrets are not noted, and records are no orders.
+_NOTES = (
+    r"(?:note[zr]?|remember|store|keep|save|record|include|merke?n?|speicher\w*|notier\w*|behalt\w*|retiens"
+    r"|retenez|retenir|garde[zs]?|enregistre[zs]?|rec(?:uerda|orda)\w*|guard[ae]\w*|anot[ae]\w*|apunt[ae]\w*"
+    r"|lembre\w*|grave|salv[ae]|registr[ae])\b"
+)
 ASKS_SECRETS = re.compile(
-    r"(?i)\b(?:note|remember|store|keep|save|record|include|merke?|speicher\w*|retiens|recuerda|guarda)\b"
+    rf"(?i)\b{_NOTES}"
     r"(?:(?!\b(?:no|not|never|except|without|don't|nie|kein\w*|nicht|jamais|pas|nunca)\b)[^.;\n]){0,80}"
     r"\b(?:pass(?:words?|phrases?|codes?)(?! (?:manager|polic|reset|hash|length))|secrets?|api[ -]?keys?"
     r"|private keys?|credentials?|access tokens?|pins?"
@@ -39,7 +44,7 @@ ASKS_SECRETS = re.compile(
 )
 DENIED = re.compile(
     r"(?i)\b(?:never|not|don't|do not|nie|niemals|nicht|jamais|nunca|não)\W+(?:\w+\W+){0,2}"
-    r"(?:note|remember|store|keep|save|record|include|merke?n?|speicher\w*|retenir|guardar|recordar)\b|(?:不要|不)(?:记住|保存|记录)"
+    rf"{_NOTES}|(?:不要|不)(?:记住|保存|记录)"
 )
 IGNORES_RULES = re.compile(
     r"(?i)\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:rules?|instructions?|above|prompts?|fences?|limits?)\b"
