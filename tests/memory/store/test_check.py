@@ -18,6 +18,7 @@ from day1site.cli.connect.target import check_last
 from day1site.server.process import data_dir_lock
 from memory import tasks
 from memory.db.backend import get_backend, get_file_check
+from memory.engines.access.projects import ProjectEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.store.check.engine import ORDER, CheckEngine
 from memory.engines.store.check.high_water import NO_MARK, name_mark
@@ -331,7 +332,10 @@ def test_an_older_copy_and_a_missing_log(whole: Path, tmp_path: Path) -> None:
     store, log = tmp_path / "store.sqlite3", tmp_path / "store.sqlite3-wal"
     with damaging.used_store(damaging.use_copy(whole, store)):
         actor = damaging.find_actor()
+        ProjectEngine().create_project(slug="gone", actor=actor)
         seal_audit()
+        ProjectEngine().remove_project(project_slug="gone", confirm="gone", actor=actor)
+        assert find_names("mark") == set()
         FactEngine().write_fact(fact_text="Written after the copy.", actor=actor)
         seal_audit()
         assert find_names("mark") == set()

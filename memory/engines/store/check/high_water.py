@@ -17,7 +17,7 @@ from django.db.models import Sum
 from memory.db import atomic_files
 from memory.db.backend import get_features, get_file_check
 from memory.engines.store.check.problems import CheckedStore, Findings, ProblemKind, add_check
-from memory.models import AuditEntry, Branch, Project
+from memory.models import AuditEntry, Branch, Project, ServerEntry
 
 SUFFIX = "-mark"
 FORMAT = 1
@@ -117,7 +117,14 @@ def find_behind(alias: str, mark: dict[str, Any]) -> dict[str, int]:
         is_deleted = found is None and entries.filter(place__gt=place).exists()
         if found != digest and not is_deleted:
             behind[pk] = place
-    return behind
+    gone = find_removed(alias) if behind else set()
+    return {pk: place for pk, place in behind.items() if pk not in gone}
+
+
+def find_removed(alias: str) -> set[str]:
+    """Return the projects that were removed, by the server's trail."""
+    entries = ServerEntry.objects.using(alias).filter(action="project.removed")
+    return {str(detail.get("project")) for detail in entries.values_list("detail", flat=True)}
 
 
 @add_check("mark", "What the store has, against what it had when it was last sealed", needs_file=True)
