@@ -15,11 +15,12 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from day1site.admin.base import ServerModelAdmin
+from memory.actors import NO_PROJECT
 from memory.engines.access.members import MemberEngine, build_server_actor
-from memory.engines.access.projects import open_project
+from memory.engines.access.project_settings import check_slug, refuse_taken
+from memory.engines.access.projects import ProjectEngine
 from memory.engines.support.usage import UsageEngine
-from memory.engines.support.validation import refuse_secret
-from memory.exceptions import Day1Error, Invalid, StoreDamaged
+from memory.exceptions import Day1Error, StoreDamaged
 from memory.models import Membership, Project
 from memory.models.usage import build_usage, get_server_quota
 from memory.quota import NONE
@@ -169,8 +170,9 @@ class ProjectForm(forms.ModelForm):
     def clean_slug(self) -> str:
         slug = str(self.cleaned_data["slug"])
         try:
-            refuse_secret("slug", "" if slug == self.instance.slug else slug)
-        except Invalid as error:
+            if slug != self.initial.get("slug"):
+                refuse_taken(check_slug(slug))
+        except Day1Error as error:
             raise forms.ValidationError(error_sentence(error)) from None
         return slug
 
@@ -184,7 +186,7 @@ class ProjectForm(forms.ModelForm):
 
 
 @admin.register(Project)
-class Projects(ServerModelAdmin):
+class Projects(EngineModelAdmin):
     title, new = _("Projects"), _("New project")
     form = ProjectForm
     list_display = ["name", "slug", "recipe", "stored", "created_at"]
@@ -198,10 +200,14 @@ class Projects(ServerModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: Project, form: Any, change: bool) -> None:
         """Save a project; a new one gets its branch main, and its maker as first maintainer."""
-        obj.version += change
-        super().save_model(request, obj, form, change)
-        if not change:
-            open_project(obj, members=[request.user])
+        values = {name: form.cleaned_data[name] for name in form.changed_data if name != "quota"}
+        if change:
+            actor, slug = build_server_actor(obj.pk, request.user), form.initial["slug"]
+            ProjectEngine().update_project(actor=actor, project_slug=slug, **values)
+        else:
+            maker = {"username": request.user.get_username(), "role": Membership.Role.MAINTAINER.value}
+            actor = build_server_actor(NO_PROJECT, request.user)
+            obj.pk = ProjectEngine().create_project(actor=actor, members=[maker], **values).project.pk
         if "quota" in form.changed_data:
             usage = UsageEngine().set_quota(slug=obj.slug, text=form.cleaned_data["quota"])
             if usage.find_full():

@@ -12,6 +12,7 @@ from day1site import cli
 from memory.actors import SERVER, local_actor
 from memory.engines.access.keys import KeyEngine
 from memory.engines.access.project_removal import MAX_ROWS_AT_ONCE, finish_removals, run_removal
+from memory.exceptions import ScopeMissing
 from memory.models import ApiKey, Fact, Membership, Project, RecallLog, ServerEntry
 from memory.queue.producer import is_queued
 from memory.tasks import sweep_removals
@@ -39,8 +40,8 @@ def test_a_tenant_is_provisioned_with_one_request(keeper: Api, project: Project)
     made = keeper.post("/projects", body, Idempotency_Key="k1")
     assert made.status_code == 201
     row = made.json()
-    told = {name: row[name] for name in ("slug", "name", "recipe", "member_limit", "state")}
-    assert told == {"slug": "acme", "name": "Acme", "recipe": "timeless", "member_limit": 1, "state": "open"}
+    told = {name: row[name] for name in ("slug", "version", "recipe", "member_limit", "state")}
+    assert told == {"slug": "acme", "version": 1, "recipe": "timeless", "member_limit": 1, "state": "open"}
     again = keeper.post("/projects", body, Idempotency_Key="k1")
     assert (again.status_code, again["Idempotency-Replayed"]) == (201, "true")
     assert again.json() == {**row, "token": None}
@@ -242,6 +243,8 @@ def test_a_key_of_the_server_reads_no_memory(keeper: Api, project: Project) -> N
     assert ("embedding" in health, "quota" in health, health["database"]) == (False, False, "ok")
     said = refused(keeper.get("/facts"), 403, "scope_missing")["detail"]
     assert said.startswith("This is a key of the server")
+    with pytest.raises(ScopeMissing):  # as MCP and the stream of events take keys
+        KeyEngine().verify_token(keeper.token)
     with nothing_left():
         refused(own.post("/keys", {"label": "x", "scopes": ["server"]}), 403, "scope_missing")
         mixed = {"label": "x", "scopes": ["server", "read"]}

@@ -12,7 +12,7 @@ from memory.actors import SERVER, Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.members import MemberEngine, check_role
 from memory.engines.access.policies import PolicyEngine, check_pattern, check_rules
-from memory.engines.access.project_settings import check_settings, check_slug, store_settings
+from memory.engines.access.project_settings import check_settings, check_slug
 from memory.engines.audit.server_trail import record_server_entry
 from memory.engines.fields.base import Use
 from memory.engines.fields.project_templates import FROM_PROJECT, TEMPLATE_PARTS
@@ -137,10 +137,8 @@ def check_template_settings(value: Any) -> dict[str, Any]:
     return check_settings(settings)
 
 
-def apply_settings(project: Project, value: Mapping[str, Any], actor: Actor) -> None:
-    changed = {name: one for name, one in value.items() if one != getattr(project, name)}
-    if changed:
-        store_settings(project, changed)
+def keep_settings(project: Project, value: Any, actor: Actor) -> None:
+    """Do nothing: the row of the project is made with its settings."""
 
 
 # ---- policies --------------------------------------------------------------------------------------
@@ -210,7 +208,7 @@ def check_list(name: str, value: Any, maximum: int) -> list[Mapping[str, Any]]:
 
 
 PARTS = {
-    "settings": Part(read_settings, check_template_settings, apply_settings),
+    "settings": Part(read_settings, check_template_settings, keep_settings),
     "policies": Part(read_policies, check_policies, apply_policies),
     "members": Part(read_members, check_members, apply_members),
 }

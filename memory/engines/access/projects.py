@@ -51,7 +51,6 @@ from memory.queue.producer import enqueue
 
 FILTERS = make_filter_checks(PROJECT_FILTERS)
 KEY_CHECKS = KEY.field_checks(Use.CREATE)
-NOTHING_GIVEN: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -111,17 +110,16 @@ class ProjectEngine:
         check_slug(slug)
         values = {"name": slug, **check_settings(settings), "slug": slug}
         parts = templates.read_parts(template) if template else {}
+        values = {**parts.pop("settings", {}), **values}
         new_key = check_key(key, slug) if key is not None else None
         with write_transaction():
             require_maker(actor)
             refuse_taken(slug)
-            project = make_row(slug)
+            project = make_row(values)
             create_main(project, began)
             acting = actor.within(project.pk)
             record_entry(acting, "project.create", slug)
-            templates.apply_parts(
-                project, {**parts, "settings": {**parts.get("settings", {}), **values}}, acting
-            )
+            templates.apply_parts(project, parts, acting)
             templates.apply_members(project, templates.check_members(members), acting)
             made = NewProject(project, *(KeyEngine().create_key(actor=acting, **new_key) if new_key else ()))
             detail = {"project": str(project.pk), "template": template, "key": made.key and made.key.prefix}
@@ -220,11 +218,11 @@ def record_change(
         record_server_entry(actor, "project.update", project.slug, detail)
 
 
-def make_row(slug: str) -> Project:
+def make_row(values: Mapping[str, Any]) -> Project:
     try:
-        return Project.objects.create(slug=slug, name=slug)
+        return Project.objects.create(**values)
     except IntegrityError:  # another request made it meanwhile
-        refuse_taken(slug)
+        refuse_taken(values["slug"])
         raise
 
 

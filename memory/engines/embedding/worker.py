@@ -21,7 +21,7 @@ from memory.db.backend import get_index
 from memory.engines.support.batches import batched
 from memory.engines.support.foreground import FOREGROUND
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
-from memory.models import Vector, VectorClock
+from memory.models import Project, Vector, VectorClock
 from memory.providers.embedding import EmbeddingProvider, tells_words
 from memory.providers.openai_server import refuses_text
 
@@ -196,6 +196,9 @@ class EmbeddingRun:
         with transaction.atomic(durable=True):
             # First: a reader of n can rely on all vectors up to n.
             n = advance_clock(self.project_id, self.model)
+            if not Project.objects.filter(pk=self.project_id).exists():  # it was removed meanwhile
+                transaction.set_rollback(True)
+                return 0
             self._check_dimensions(answers)
             for batch in batched(list(zip(rows, answers, strict=True)), UPDATE_BATCH_SIZE):
                 still = Vector.objects.filter(slot__in=[row.slot for row, _ in batch], state=State.PENDING)
