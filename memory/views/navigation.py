@@ -116,7 +116,7 @@ def list_entries(
     else:
         groups = []
     if request.user.is_superuser:
-        groups.append((_("Server"), list(_list_server_entries(request))))
+        groups.append((_("Server"), list(_list_server_entries(request, reader, section))))
     return groups
 
 
@@ -188,8 +188,12 @@ def count_for_actor(actor: Actor, name: str) -> str | None:
     return COUNTERS[name](actor, None) if name in COUNTERS else None
 
 
-def _list_server_entries(request: HttpRequest) -> Iterable[Entry]:
+def _list_server_entries(request: HttpRequest, reader: Any, section: str) -> Iterable[Entry]:
+    """Yield the lists of the whole server; that of projects is a page, which stands below a project."""
     for name, title, icon in SERVER_LISTS:
+        if reader and name == "memory_project":
+            yield Entry(title, icon, reader.url("projects"), is_current=section == "projects")
+            continue
         url = reverse(f"admin:{name}_changelist")
         app = url.removesuffix("/").rpartition("/")[0] + "/"  # any page of its app
         yield Entry(title, icon, url, is_current=request.path.startswith(app))

@@ -19,7 +19,7 @@ from memory.views.actions import Action, ActionPage, ConfirmPage
 from memory.views.frames import add_page
 from memory.views.labels import ACTION_LABELS
 from memory.views.list_page import ListPage
-from memory.views.navigation import SAFETY, Section, add_section
+from memory.views.navigation import Section, add_section
 
 NEWEST = 20  # entries of the trail
 REMOVED = lazy("%(slug)s is removed, with all that it held.")
@@ -140,6 +140,6 @@ class RemoveProject(ConfirmPage):
 
 add_section(
     Section(
-        "projects", lazy("Projects"), "project", "", scope=SERVER, order=98, place="settings", group=SAFETY
+        "projects", lazy("Projects"), "project", "", scope=SERVER, order=98, place="settings", is_tab=False
     )
 )

@@ -251,7 +251,7 @@ def require_confirmed(project: Project, confirm: str) -> None:
     """Refuse a removal whose request does not repeat the slug. Raises Invalid."""
     if confirm != project.slug:
         raise Invalid(
-            "All memory of the project would be gone: to remove it, send its slug {slug} as confirm.",
+            "All memory of the project would be gone: to remove it, confirm with its slug, {slug}.",
             slug=project.slug,
             field="confirm",
         )
