@@ -9,7 +9,6 @@ from curation.views.bundles import (
     BundlePage,
     Bundles,
     BundleUpload,
-    DeleteBundle,
 )
 from curation.views.calibration import CalibrationPage
 from curation.views.handoffs import HandoffPage, Handoffs
@@ -47,7 +46,6 @@ PAGES: list[Page] = [
     ("bundles/upload", BundleUpload, "bundle-upload"),
     ("bundles/keys", BundleKeys, "bundle-keys"),
     ("bundles/<uuid:bundle_id>", BundlePage, "bundle"),
-    ("bundles/<uuid:bundle_id>/delete", DeleteBundle, "delete-bundle"),
     ("bundles/<uuid:bundle_id>/document", BundleDownload, "bundle-document"),
     ("conversations/<uuid:conversation_id>/score", ScoreConversation, "score-conversation"),
     ("scorings", Scorings, "scorings"),

@@ -148,6 +148,7 @@ class BranchReadOnly(Conflict):
 class StaleVersion(Day1Error):
     code, status = "stale_version", 412
     message = _("The fact is at version {current}, not {expected}: read it again.")
+    memory = _("This is at version {current}, not {expected}: read it again.")  # what is no fact
 
 
 class KeyTaken(Day1Error):

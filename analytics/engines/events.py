@@ -102,4 +102,6 @@ def count_commits(scope: Scope, span: TimeRange) -> dict[str, int]:
 
 def filter_sessions(scope: Scope) -> QuerySet[Session]:
     """Return the sessions of the branch that no quarantine hides."""
-    return Session.objects.filter(branch=scope.branch, hidden=False, started_at__lte=scope.now).order_by()
+    return Session.objects.filter(
+        branch=scope.branch, hidden=False, deleted_at=None, started_at__lte=scope.now
+    ).order_by()

@@ -94,7 +94,7 @@ def find_agent(actor: Actor, agent_id: str) -> list[str]:
     """Return the branches on which an agent did something, the last one first."""
     names = list_usable(actor)
     last: dict[int, datetime] = {}
-    sessions = Session.objects.filter(branch__in=names, agent_id=agent_id, hidden=False)
+    sessions = Session.objects.filter(branch__in=names, agent_id=agent_id, hidden=False, deleted_at=None)
     found = [sessions.order_by().values_list("branch").annotate(at=Max("started_at"))]
     for model in AGENTS_MEMORIES:
         rows = select_open(model, names).filter(agent_id=agent_id).order_by()

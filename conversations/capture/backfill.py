@@ -23,7 +23,7 @@ from memory.actors import Actor
 from memory.db.querysets import Lineage
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.versions.commits import CommitWriter, open_commit
-from memory.engines.versions.lookup import find_branch
+from memory.engines.versions.lookup import find_branch, select_tombstones
 from memory.engines.versions.policies import Write
 from memory.models import BranchedModel, Observation
 from memory.models.hashes import content_hash
@@ -51,6 +51,7 @@ class StoredMessage:
     tool_calls: list[Any]
     metadata: dict[str, Any]
     said_at: datetime | None
+    deleted: bool
 
 
 def read_batches(event: HookEvent) -> list[list[Turn]]:
@@ -111,21 +112,28 @@ class StoredSession:
     """What a lineage has of one agent in a session."""
 
     def __init__(self, lineage: Lineage, event: HookEvent, agent: str) -> None:
-        self.lineage, self.session = lineage, event.session
+        self.lineage, self.session, self.agent = lineage, event.session, agent
         own = self._read(Conversation).filter(session_id=event.session, agent_id=agent)
         self.conversations = {row.uid: row for row in own.fetch_all()}
 
     def read_messages(self, turns: Sequence[Turn]) -> list[StoredMessage]:
-        """Return the agent's messages since the first turn, as far as clocks can be trusted."""
-        if not self.conversations:
-            return []
-        rows = self._read(Message).filter(conversation_id__in=list(self.conversations))
-        if times := [at for turn in turns if (at := _parse_time(turn.at))]:
-            rows = rows.filter(Q(said_at__gte=min(times) - SKEW) | Q(said_at=None))
+        """Return the agent's messages since the first turn, as far as clocks can be trusted: those that are
+        shown, and those that were deleted.
+        """
+        times = [at for turn in turns if (at := _parse_time(turn.at))]
+        recent = Q(said_at__gte=min(times) - SKEW) | Q(said_at=None) if times else Q()
         columns = StoredMessage.__dataclass_fields__
-        return sorted(
-            (StoredMessage(*values) for values in rows.gather_values(*columns)), key=lambda row: row.uid
-        )
+        found = list(self._list_deleted().filter(recent).values_list(*columns))
+        if self.conversations:
+            rows = self._read(Message).filter(conversation_id__in=list(self.conversations))
+            found += rows.filter(recent).gather_values(*columns)
+        # One that was restored on a branch comes last.
+        by_uid = {row.uid: row for row in (StoredMessage(*values) for values in found)}
+        return [by_uid[uid] for uid in sorted(by_uid)]
+
+    def _list_deleted(self) -> Any:
+        """Return the tombstones of the agent's messages: a program that tells them again brings none back."""
+        return select_tombstones(self.lineage, Message).filter(session_id=self.session, agent_id=self.agent)
 
     def find_failures(self, turns: Sequence[Turn], stored: Sequence[StoredMessage | None]) -> list[UUID]:
         """Return the observations of calls that failed and are stored as successes."""
@@ -160,8 +168,8 @@ class Backfill:
         rows = self.known.read_messages(self.turns)
         stored = match_turns(self.turns, rows)
         for first, end in _find_gaps(stored):
-            before = stored[first - 1] if first else None
-            after = stored[end] if end < len(stored) else None
+            before = next((row for row in reversed(stored[:first]) if row and not row.deleted), None)
+            after = next((row for row in stored[end:] if row and not row.deleted), None)
             if before is None and after is None:  # a part of a part, without a turn that is known
                 after = _find_later(rows, self.turns[end - 1])
             self._fill(self.turns[first:end], before, after)
@@ -297,7 +305,8 @@ def _find_gaps(stored: Sequence[StoredMessage | None]) -> Iterator[tuple[int, in
 def _find_later(rows: Sequence[StoredMessage], turn: Turn) -> StoredMessage | None:
     """Return the first message that was said after a turn."""
     at = _parse_time(turn.at)
-    return next((row for row in rows if at and row.said_at and row.said_at > at), None)
+    later = (row for row in rows if at and row.said_at and row.said_at > at)
+    return next((row for row in later if not row.deleted), None)
 
 
 def make_event(event: HookEvent, turn: Turn) -> HookEvent:

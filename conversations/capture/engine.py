@@ -18,8 +18,8 @@ from conversations.capture.text_cleaning import cut_middle
 from conversations.capture.transcripts.records import Turn
 from conversations.engines.prompt_choice import PromptRecall
 from conversations.engines.prompt_recall import prepare_query, recall_for_prompt, recall_repair
+from conversations.engines.sessions import summarise_messages
 from conversations.engines.told import AT_START
-from conversations.models import Message
 from memory.actors import Actor
 from memory.conf import conf
 from memory.db.bulk_sql import insert_all, update_one
@@ -37,12 +37,12 @@ from memory.engines.support.foreground import FOREGROUND
 from memory.engines.support.idempotency import ConcurrentRequest, retry_on_conflict
 from memory.engines.support.usage import count_rows
 from memory.engines.versions.commits import open_commit
-from memory.engines.versions.erased import erased_sessions
+from memory.engines.versions.erased import closed_sessions
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.policies import Write
 from memory.exceptions import TooLarge
 from memory.models import IngestedEvent, Session
-from memory.texts import OWN_SUMMARY, summarise_session
+from memory.texts import OWN_SUMMARY
 
 MAX_EVENTS = 1000
 MAX_NAMED = 100  # of what is left out
@@ -92,7 +92,7 @@ class IngestEngine:
         if len(events) > MAX_EVENTS:
             raise TooLarge(what="The list", limit=f"{MAX_EVENTS} events")
         whole = [read_event(raw, client) for raw in events]
-        gone = _find_erased(actor.project_id, {event.session for event in whole if event})
+        gone = _find_closed(actor.project_id, {event.session for event in whole if event})
         read = [event for event in whole if event and event.session not in gone]
         is_test = bool(read) and all(event.name == "Test" for event in read)
         actor = replace(actor, surface=TEST_SURFACE if is_test else SURFACE)
@@ -159,12 +159,14 @@ def _find_faults(events: Sequence[Any], read: Sequence[HookEvent | None]) -> Ite
                 yield {"event": number, "record": place, "reason": reason}
 
 
-def _find_erased(project_id: UUID, keys: Set[str]) -> Set[str]:
-    """Return those of the sessions that were erased. What is read of a single one is read for its events."""
+def _find_closed(project_id: UUID, keys: Set[str]) -> Set[str]:
+    """Return those of the sessions that take no events: they were erased or deleted. What is read of a single
+    one is read for its events.
+    """
     if len(keys) != 1:
-        return erased_sessions(project_id, keys)
+        return closed_sessions(project_id, keys)
     session = find_session(project_id, *keys)
-    return keys if session and session.erased_at else frozenset()
+    return keys if session and (session.erased_at or session.deleted_at) else frozenset()
 
 
 def _find_new(events: Iterable[HookEvent], actor: Actor) -> tuple[list[HookEvent], list[str]]:
@@ -253,19 +255,9 @@ def _renew_summary(session: Session, event: HookEvent, actor: Actor) -> None:
     """Make Day1's own summary anew, which a resume may have outdated; a program's stays."""
     if not session.summary or session.summary.startswith(OWN_SUMMARY):
         agent = get_event_actor(actor, replace(event, agent="")).agent_id
-        summary = _summarise_session(session, agent)
+        # Whoever began it may have given it another agent than the program that tells of it.
+        summary = summarise_messages(session.branch.lineage(), session.key, agent)
         SessionManager().replace_summary(session_id=session.key, actor=actor, summary=summary)
-
-
-def _summarise_session(session: Session, agent: str) -> str:
-    """Return the first prompt and the last answer of a session as its summary; those of subagents are none.
-
-    Whoever began it may have given it another agent than the program that tells of it.
-    """
-    messages = Message.objects.on(session.branch).filter(session_id=session.key, agent_id=agent)
-    first = messages.filter(role=Message.Role.USER).lowest(1, "uid")
-    last = messages.filter(role=Message.Role.ASSISTANT).newest(1)
-    return summarise_session(*("".join(row.content for row in rows) for rows in (first, last)))
 
 
 def _load_context(stored_event: StoredEvent, actor: Actor, branch_name: str) -> str:

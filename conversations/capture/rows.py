@@ -21,7 +21,7 @@ from memory.engines.sessions.observations import ObservationEngine, build_observ
 from memory.engines.sessions.open_sessions import note_key
 from memory.engines.sessions.tool_calls import as_text
 from memory.engines.versions.commits import CommitWriter
-from memory.engines.versions.lookup import find_branch
+from memory.engines.versions.lookup import find_branch, select_tombstones
 from memory.models import Branch, Observation, Session
 from memory.models.hashes import content_hash
 
@@ -119,7 +119,7 @@ class EventRows:
     # ---- sessions and conversations ------------------------------------------------------------
 
     def _open_session(self, event: HookEvent) -> bool:
-        """Create or find the session of an event; return False for one that was erased by now.
+        """Create or find the session of an event; return False for one that was erased or deleted.
 
         It is read under the lock of the branch, which an erasure waits for: it takes nothing more afterwards.
         """
@@ -134,7 +134,7 @@ class EventRows:
             )
             self.commit.touch_session(event.session)
         session = self._sessions[event.session]
-        if session.erased_at:
+        if session.erased_at or session.deleted_at:
             return False
         note_key(session, self.actor)
         if event.name in self.begins and session.status != Session.Status.ACTIVE:
@@ -192,6 +192,8 @@ class EventRows:
         own = {"session_id": event.session, "role": Role.ASSISTANT}
         stored = self.commit.visible_rows(Message).filter(**own, content_hash__in=[*by_hash, *cut.values()])
         known = {known for (known,) in stored.gather_values("content_hash")}
+        gone = select_tombstones(self.commit.lineage, Message).filter(**own)
+        known |= set(gone.values_list("content_hash", flat=True))
         known |= {row.content_hash for rows in self.messages.values() for row in rows}
         for key, text in by_hash.items():
             if known.isdisjoint((key, cut[key])):  # neither in full nor as `_limit_text` had to store it

@@ -17,7 +17,8 @@ from memory.db.raw_select import read_cut
 from memory.engines.access.makers import find_holder
 from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS
 from memory.engines.sessions.manager import MAX_TITLE, Utterance
-from memory.models import Branch, Commit, Session
+from memory.models import Branch, BranchedModel, Commit, Session
+from memory.texts import summarise_session
 
 SPEAKERS = {Message.Role.USER.value: Utterance.PERSON, Message.Role.ASSISTANT.value: Utterance.AGENT}
 
@@ -73,6 +74,20 @@ class SessionConversations:
             uid: Utterance(said_at or created_at, SPEAKERS.get(role, ""), *authors.get((branch, seq), ()))
             for uid, role, said_at, created_at, branch, seq in rows
         }
+
+    def summarise(self, session: Session, lineage: Lineage, rows: Sequence[BranchedModel]) -> str | None:
+        """Return the summary of the program's own messages; None where none of them is among the rows."""
+        spoken = [row for row in rows if isinstance(row, Message) and row.session_id == session.key]
+        agents = {row.agent_id for row in spoken if row.role in SPEAKERS and "/" not in row.agent_id}
+        return summarise_messages(lineage, session.key, *agents) if len(agents) == 1 else None
+
+
+def summarise_messages(lineage: Lineage, session: str, agent: str) -> str:
+    """Return the first prompt and the last answer of an agent in a session as its summary."""
+    messages = Message.objects.in_lineage(lineage).filter(session_id=session, agent_id=agent)
+    first = messages.filter(role=Message.Role.USER).lowest(1, "uid")
+    last = messages.filter(role=Message.Role.ASSISTANT).newest(1)
+    return summarise_session(*("".join(row.content for row in rows) for rows in (first, last)))
 
 
 def _find_authors(points: Collection[tuple[int, int]]) -> dict[tuple[int, int], tuple[str, str]]:

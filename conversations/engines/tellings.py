@@ -51,7 +51,9 @@ def list_tellings(*, actor: Actor, branch: Branch, limit: int, now: datetime) ->
 
 def list_last_sessions(branch: Branch) -> list[Session]:
     """Return the sessions that began last, and older ones that were told something lately."""
-    rows = Session.objects.filter(branch=branch, hidden=False, erased_at=None).select_related("branch")
+    rows = Session.objects.filter(
+        branch=branch, hidden=False, erased_at=None, deleted_at=None
+    ).select_related("branch")
     newest = list(rows.order_by("-pk")[:MAX_SESSIONS])
     recalls = RecallLog.objects.filter(project=branch.project_id).order_by("-id")
     logged = recalls.values_list("session_id", "surface")[:MAX_RECALLS]

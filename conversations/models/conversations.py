@@ -27,6 +27,7 @@ class Conversation(BranchedModel, OfEndUser):
         ordered={"status": (Status.ACTIVE, Status.COMPLETED, Status.ARCHIVED)},
         fork_columns=("parent_conversation_id", "fork_point_message_id"),
     )
+    CAPTURED: ClassVar[bool] = True
     ERASED: ClassVar[dict[str, Any]] = {"title": ERASED_MARK}
     QUOTED: ClassVar[dict[str, int]] = {"title": 32}
 
@@ -87,6 +88,8 @@ class Message(BranchedModel, OfEndUser):
     )
     TEXT: ClassVar[str] = "content"
     OWNERS: ClassVar[dict[str, str]] = {"conversation_id": "conversation"}
+    CAPTURED: ClassVar[bool] = True
+    GOES_WITH: ClassVar[dict[str, str]] = OWNERS
     COPIED_FROM: ClassVar[str] = "picked_from"
     ERASED: ClassVar[dict[str, Any]] = {
         "content": ERASED_MARK,

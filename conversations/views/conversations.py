@@ -13,11 +13,13 @@ from conversations.engines.messages import MessageEngine, MessageFilter, may_rea
 from conversations.engines.replays.engine import ReplayEngine
 from conversations.models import Conversation, Replay
 from conversations.operations.conversations import CONVERSATIONS
+from conversations.operations.messages import MESSAGES
 from conversations.views.thread import list_entries, load_notes
 from memory.engines.facts.links import LinkEngine
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
-from memory.views.base import ProjectPage
+from memory.views.actions import Action
+from memory.views.deletion import DeletablePage, build_deletion
 from memory.views.error_text import error_sentence
 from memory.views.filter_tokens import refuse_unknown
 from memory.views.filters_form import active_filters, build_filter_form
@@ -72,13 +74,14 @@ class Conversations(ListPage):
         return MessageEngine().search_messages(query=query, filters=known, limit=FOUND, **self.place)
 
 
-class ConversationPage(ProjectPage):
+class ConversationPage(DeletablePage):
     """A thread by pages: from its begin, from a message (?message=), or its end (?end=1)."""
 
     reads_past = True
     template_name = "conversation.html"
     section = "conversations"
     is_live = True
+    actions = build_deletion(CONVERSATIONS, "conversations")
     extra_context = {"list_title": Conversations.title}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
@@ -128,11 +131,13 @@ def find_replay(reader: ViewContext, fork: Conversation) -> Replay | None:
     return ReplayEngine().find_replays(conversation_ids=[fork.uid], actor=reader.actor).get(fork.uid)
 
 
-class MessagePage(ProjectPage):
+class MessagePage(DeletablePage):
     reads_past = True
     template_name = "message.html"
     section = "conversations"
+    actions = build_deletion(MESSAGES, "conversations")
     extra_context = {"list_title": Conversations.title}
+    conversation_id: UUID | None = None  # of the message that is deleted
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         uid: UUID = kwargs.pop("message_id")
@@ -143,3 +148,16 @@ class MessagePage(ProjectPage):
         )
         thinking = may_read_thinking(self.reader.actor)
         return super().get_context_data(one=row, talk=talk, title=str(talk), thinking=thinking, **kwargs)
+
+    def carry_out(self, name: str, values: dict[str, Any]) -> Any:
+        if name == "delete":
+            uid = self.kwargs["message_id"]
+            row = MessageEngine().get_message(message_id=uid, **self.reader.read_args)
+            self.conversation_id = row.conversation_id
+        return super().carry_out(name, values)
+
+    def find_next(self, action: Action, result: Any) -> str:
+        """Return the address of the conversation of a message that is gone."""
+        if self.conversation_id is None:
+            return super().find_next(action, result)
+        return self.reader.url("conversation", self.conversation_id)

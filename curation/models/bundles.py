@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db import models
 
 from memory.db.fields import JSONTextField
+from memory.models.base import DeletableModel
 from memory.models.branches import Branch
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
@@ -28,14 +29,21 @@ def derive_uid(project_id: UUID, uid: UUID) -> UUID:
 DELETED = "deleted"  # the origin of a bundle that is no more than a number that is taken
 
 
-class BundleManager(models.Manager["Bundle"]):
-    """The bundles that are there."""
+class StoredManager(models.Manager["Bundle"]):
+    """The bundles with a document, those that were deleted and can be restored among them."""
 
     def get_queryset(self) -> models.QuerySet["Bundle"]:
         return super().get_queryset().exclude(origin=DELETED)
 
 
-class Bundle(models.Model):
+class BundleManager(StoredManager):
+    """The bundles that are there."""
+
+    def get_queryset(self) -> models.QuerySet["Bundle"]:
+        return super().get_queryset().filter(deleted_at=None)
+
+
+class Bundle(DeletableModel):
     """A document with facts, links, conversations and relations. It never changes but for erasures.
 
     A newer version is another bundle of the same name.
@@ -70,6 +78,7 @@ class Bundle(models.Model):
     hidden = models.BooleanField(default=False, help_text="Whether a quarantine hides it.")
 
     objects = BundleManager()
+    stored = StoredManager()
     every = models.Manager["Bundle"]()
 
     class Meta:

@@ -3,12 +3,20 @@
 from django.db import models
 
 from memory.db.fields import JSONTextField
+from memory.models.base import DeletableModel
 from memory.models.branches import Branch
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
 
 
-class Handoff(models.Model):
+class HandoffManager(models.Manager["Handoff"]):
+    """The handoffs that are there."""
+
+    def get_queryset(self) -> models.QuerySet["Handoff"]:
+        return super().get_queryset().filter(deleted_at=None)
+
+
+class Handoff(DeletableModel):
     """A packet from one branch to another, or to the next session on the same one.
 
     Its content is a copy: later changes of the facts do not reach it, only erasures do.
@@ -58,6 +66,9 @@ class Handoff(models.Model):
     read_at = models.DateTimeField(null=True, blank=True, help_text="When a receiver first read it.")
     decided_at = models.DateTimeField(null=True, blank=True)
     decided_by = models.CharField(max_length=200, blank=True)
+
+    objects = HandoffManager()
+    every = models.Manager["Handoff"]()
 
     class Meta:
         ordering = ["-id"]

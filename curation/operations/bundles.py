@@ -12,8 +12,9 @@ from curation.engines.orders import BUNDLES as ORDER
 from curation.models import Bundle
 from memory.engines.fields.base import Use
 from memory.engines.fields.common import STATED
-from memory.operations.base import GONE, Answer, Resource, Row
+from memory.operations.base import Answer, Resource, Row
 from memory.operations.columns import Column
+from memory.operations.deletion import DELETED, MANY_DELETED
 
 
 def render_document(text: str) -> Any:
@@ -51,7 +52,20 @@ BUNDLES.show(
     Column("created_at", _("Made"), "made", "time"),
 )
 BUNDLES.add("retrieve", engine.get_bundle, "Read what a bundle holds", ROW)
-BUNDLES.add("destroy", engine.delete_bundle, "Delete a bundle", GONE)
+BUNDLES.add("destroy", engine.delete_bundle, "Delete a bundle", DELETED)
+BUNDLES.add(
+    "delete_many",
+    engine.delete_bundles,
+    "Delete the bundles that fit",
+    MANY_DELETED,
+    path="delete",
+    of_row=False,
+    body="BundlesDeleteInput",
+    about="Ids, filters or both: what fits all of them is deleted.",
+    filters=BUNDLE_FILTERS,
+    example={"name": "payments", "dry_run": True},
+)
+BUNDLES.add("restore", engine.restore_bundle, "Restore a deleted bundle", ROW)
 BUNDLES.add(
     "export",
     engine.export_bundle,

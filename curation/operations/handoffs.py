@@ -10,6 +10,7 @@ from curation.models import Handoff
 from memory.engines.fields.base import Use
 from memory.operations.base import Answer, Resource, Row
 from memory.operations.columns import Column
+from memory.operations.deletion import DELETED, MANY_DELETED
 
 engine = HandoffEngine()
 ROW = Answer(shapes.HandoffShape, shapes.render_handoff)
@@ -62,3 +63,17 @@ HANDOFFS.add(
     fields=HANDOFF.select_fields(Use.UPDATE),
     origin=RECEIVER,
 )
+HANDOFFS.add("destroy", engine.delete_handoff, "Delete a handoff", DELETED)
+HANDOFFS.add(
+    "delete_many",
+    engine.delete_handoffs,
+    "Delete the handoffs that fit",
+    MANY_DELETED,
+    path="delete",
+    of_row=False,
+    body="HandoffsDeleteInput",
+    about="Ids, filters or both: what fits all of them is deleted.",
+    filters=HANDOFF_FILTERS,
+    example={"state": "rejected", "dry_run": True},
+)
+HANDOFFS.add("restore", engine.restore_handoff, "Restore a deleted handoff", ROW)

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from curation.engines.bundles.document import MAX_BYTES, read_bytes
@@ -19,8 +18,9 @@ from curation.operations.signing_key import SIGNING_KEY
 from curation.operations.trusted_keys import TRUSTED_KEYS
 from memory.engines.fields.base import Use
 from memory.exceptions import Day1Error, Invalid
-from memory.views.actions import Action, ActionPage, ConfirmPage
+from memory.views.actions import Action, ActionPage
 from memory.views.base import ProjectPage
+from memory.views.deletion import DeletablePage, build_deletion
 from memory.views.error_text import error_sentence
 from memory.views.files import build_file, read_upload
 from memory.views.flash import flash_success
@@ -163,7 +163,7 @@ def describe_content(bundle: Bundle) -> dict[str, Any]:
 # ---- one bundle ------------------------------------------------------------------------------------
 
 
-class BundlePage(ActionPage):
+class BundlePage(DeletablePage):
     """One bundle: at the left what its receiver gets, at the right its members, its seals, and the import."""
 
     template_name = "bundle.html"
@@ -185,6 +185,7 @@ class BundlePage(ActionPage):
             joins="check",
             opens=("branch", "branch_name"),
         ),
+        **build_deletion(BUNDLES, "bundles"),
     }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
@@ -216,28 +217,6 @@ class BundleDownload(ProjectPage):
         bundle = bundle_engine.get_bundle(bundle_id=self.kwargs["bundle_id"], actor=actor)
         text = bundle_engine.export_bundle(bundle_id=bundle.pk, actor=actor)
         return build_file(text, f"{bundle.name}-v{bundle.version}.json")
-
-
-class DeleteBundle(ConfirmPage):
-    section, needs_now = "bundles", False
-    actions = {
-        "confirm": Action(
-            BUNDLES["destroy"],
-            gettext_lazy("The bundle is deleted."),
-            opens=("bundles",),
-            button=gettext_lazy("Delete"),
-            tone="danger",
-        )
-    }
-    extra_context = {
-        "lead": gettext_lazy(
-            "Its document is deleted for good. What was imported of it stays; its number is not given again."
-        ),
-    }
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        found = bundle_engine.get_bundle(bundle_id=self.kwargs["bundle_id"], actor=self.reader.actor)
-        return super().get_context_data(title=_("Delete %(name)s?") % {"name": found}, **kwargs)
 
 
 # ---- keys ------------------------------------------------------------------------------------------

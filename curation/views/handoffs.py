@@ -14,7 +14,8 @@ from curation.models import Handoff
 from curation.operations.handoffs import HANDOFFS
 from curation.templatetags.handoffs import TYPES
 from memory.engines.fields.base import Use
-from memory.views.actions import Action, ActionPage
+from memory.views.actions import Action
+from memory.views.deletion import DeletablePage, build_deletion
 from memory.views.labels import WORDS
 from memory.views.list_page import ALL
 from memory.views.state_list import StateListPage
@@ -67,7 +68,7 @@ class Handoffs(StateListPage):
         return {"source_branch": self.reader.branch.name}
 
 
-class HandoffPage(ActionPage):
+class HandoffPage(DeletablePage):
     """One handoff: at the left what the receiver gets, at the right its members and what became of it."""
 
     template_name = "handoff.html"
@@ -87,6 +88,7 @@ class HandoffPage(ActionPage):
             drawing="close",
             tone="danger",
         ),
+        **build_deletion(HANDOFFS, "handoffs"),
     }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
@@ -98,6 +100,7 @@ class HandoffPage(ActionPage):
             packet=measure_lines(describe_packet(handoff, list_standing_facts(handoff))),
             missing=list_missing(handoff),
             completeness=measure_completeness(handoff),
+            may_delete=self.reader.is_now and handoff_engine.may_delete(handoff=handoff, actor=actor),
             may_decide=self.reader.is_now and handoff_engine.may_decide(handoff=handoff, actor=actor),
             **kwargs,
         )

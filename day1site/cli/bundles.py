@@ -138,12 +138,7 @@ GROUP.add_operation(
     name="import",
     show=print_report,
 )
-GROUP.add_operation(
-    "bundles.destroy",
-    "Delete a bundle; what was imported of it stays.",
-    "day1 bundle delete 0197…",
-    line="{id}\tdeleted",
-)
+GROUP.add_deletion("bundles", "a bundle", "bundles", "0197…", "--name payments")
 
 
 # ---- keys ------------------------------------------------------------------------------------------

@@ -56,6 +56,9 @@ GROUP.add_operation(
     name="compact",
     line="{summary}\n{tokens} tokens as {summary_tokens}",
 )
+GROUP.add_deletion(
+    "conversations", "a conversation with its messages", "conversations", "0197…", "--session s1"
+)
 cherry_pick = make_operation(
     "conversations.cherry_pick",
     "Copy messages to the end of another conversation, or of a new one.",
@@ -167,6 +170,7 @@ MESSAGES.add_list(
     empty="No message here.",
 )
 MESSAGES.add_operation("messages.retrieve", "Show a message.", "day1 messages show 0197…")
+MESSAGES.add_deletion("messages", "a message", "messages", "0197…", "--session-id s1")
 
 
 @MESSAGES.action(

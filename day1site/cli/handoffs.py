@@ -49,3 +49,4 @@ GROUP.add_operation(
     'day1 handoff reject 0197… --reason "The cause is unknown."',
     line="{id}\t{state}",
 )
+GROUP.add_deletion("handoffs", "a handoff", "handoffs", "0197…", "--state rejected")

@@ -13,7 +13,7 @@ import click
 from day1site.cli.client import load_operations
 from day1site.cli.declared_fields import Description, make_argument, make_option
 from day1site.cli.invocation import Invocation, command
-from day1site.cli.output import Cells, print_pairs
+from day1site.cli.output import Cells, note, print_pairs
 from day1site.cli.parameters import (
     WHOLE,
     Decorator,
@@ -57,8 +57,39 @@ class Noun(Group):
     def add_operation(self, action: str, about: str, *examples: str, **traits: Any) -> None:
         self.add(make_operation(action, about, *examples, **traits))
 
+    def add_deletion(self, prefix: str, one: str, many: str, row: str, example: str) -> None:
+        """Add the commands that delete a row, delete those that fit, and restore one."""
+        about = f"Delete {one}, which can be restored; with --erase it is gone for good."
+        self.add_operation(f"{prefix}.destroy", about, f"day1 {self.name} delete {row}", show=print_deleted)
+        self.add_operation(
+            f"{prefix}.delete_many",
+            f"Delete the {many} that fit; --dry-run says which these are.",
+            f"day1 {self.name} delete-many {example} --dry-run",
+            show=print_deletion,
+        )
+        about = f"Undo the deletion of {one}."
+        self.add_operation(
+            f"{prefix}.restore", about, f"day1 {self.name} restore {row}", line="{id}\trestored"
+        )
+
     def add_list(self, action: str, about: str, *examples: str, **traits: Any) -> None:
         self.add(make_list(action, about, *examples, **traits))
+
+
+def print_deleted(answer: Answer) -> None:
+    """Print what was deleted, or what became of its erasure."""
+    is_hidden = "deleted" in answer
+    print(f"{answer['id']}\tdeleted" if is_hidden else f"{answer['target']}\terased: {answer['state']}")
+
+
+def print_deletion(found: Answer) -> None:
+    """Print how many were deleted, or would be, and the first of them."""
+    counts = ", ".join(f"{kind}: {count}" for kind, count in found["counts"].items()) or "nothing"
+    print(f"{'would delete' if found['dry_run'] else 'deleted'}\t{counts}")
+    for row in found["ids"]:
+        print(row)
+    if found["commit_id"]:
+        note(f"POST /commits/{found['commit_id']}/revert takes it back.")
 
 
 def make_operation(

@@ -62,3 +62,4 @@ GROUP.add_operation(
     'day1 sessions end s1 --summary "Moved the queue to Redis."',
     line="{id}\t{status}",
 )
+GROUP.add_deletion("sessions", "a session with what it captured", "sessions", "s1", "--agent claude-code")

@@ -292,10 +292,11 @@ def describe_operation(operation: Operation) -> Callable[[Handler], Handler]:
 def list_answers(operation: Operation) -> dict[int, Any]:
     """Return what is answered, by status."""
     shape = operation.answer.shape
-    if shape is None:
-        return dict.fromkeys(list_codes(operation), schema.GONE)
     for one in (shape, *operation.answer.others.values()):
-        schema.name_components(sys.modules[one.__module__])
+        if one:
+            schema.name_components(sys.modules[one.__module__])
+    if shape is None:
+        return {**dict.fromkeys(list_codes(operation), schema.GONE), **operation.answer.others}
     answered = schema.page(shape) if operation.answers_page else shape
     answers = {**dict.fromkeys(list_codes(operation), answered), **operation.answer.others}
     return {**answers, 304: schema.SAME} if is_cacheable(operation) else answers

@@ -7,6 +7,7 @@ version across branches (a merge that copies a version keeps it), ``prev_vid`` i
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import Enum
 from functools import cache
 from operator import attrgetter
@@ -118,6 +119,10 @@ class BranchedModel(models.Model):
     DERIVES_FROM_PREVIOUS: ClassVar[bool] = True
     # Columns with the uid of a memory that this one is a part of or a statement on -> that memory's model.
     OWNERS: ClassVar[dict[str, str]] = {}
+    # Whether it is captured of a session, with which it is deleted.
+    CAPTURED: ClassVar[bool] = False
+    # Columns with the uid of a memory with which this one is deleted -> the kind of that memory.
+    GOES_WITH: ClassVar[dict[str, str]] = {}
     # The column with the uid of the memory that this one is a copy of; an erasure takes the copies too.
     COPIED_FROM: ClassVar[str] = ""
 
@@ -194,3 +199,18 @@ class BranchedModel(models.Model):
     @cache
     def _read_content(cls) -> Callable[[Any], tuple[Any, ...]]:
         return attrgetter(*cls.content_fields())
+
+
+class DeletableModel(models.Model):
+    """A row without versions: its deletion is a time and a name, which a restore takes away."""
+
+    deleted_at = models.DateTimeField(null=True, blank=True)
+    deleted_by = models.CharField(max_length=200, blank=True, default="", help_text="Empty: it is there.")
+
+    class Meta:
+        abstract = True
+
+    def mark_deleted(self, at: datetime | None, by: str = "") -> None:
+        """Store when it was deleted and by whom; None stands for a restore."""
+        self.deleted_at, self.deleted_by = at, by
+        self.save(update_fields=["deleted_at", "deleted_by"])

@@ -11,7 +11,7 @@ from memory.models.projects import Project
 
 
 class Erasure(models.Model):
-    """The erasure of a fact, a session, an agent, a person, or of everything that contains a text."""
+    """The erasure of a memory, a session, an agent, a person, or of everything that contains a text."""
 
     class Scope(models.TextChoices):
         FACT = "fact"
@@ -19,6 +19,7 @@ class Erasure(models.Model):
         AGENT = "agent"
         ACTOR = "actor"
         MATCH = "match"
+        MEMORY = "memory"
 
     class State(models.TextChoices):
         PENDING = "pending"

@@ -39,6 +39,8 @@ class Observation(BranchedModel, OfEndUser):
         derived=frozenset({"content_hash", "input_hash"}),
     )
     TEXT: ClassVar[str] = "summary"
+    CAPTURED: ClassVar[bool] = True
+    GOES_WITH: ClassVar[dict[str, str]] = {"message_id": "message"}
     ERASED: ClassVar[dict[str, Any]] = {
         "summary": ERASED_MARK,
         "raw_input": "",

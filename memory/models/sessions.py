@@ -5,13 +5,17 @@ from django.utils import timezone
 from django_mysql.models import FixedCharField
 
 from memory.db.fields import JSONTextField
+from memory.models.base import DeletableModel
 from memory.models.branches import Branch
 from memory.models.end_users import OfEndUser
 from memory.models.projects import Project
 
 
-class Session(OfEndUser):
-    """A run of an agent. ``key`` is the client's own id, unique in the project."""
+class Session(OfEndUser, DeletableModel):
+    """A run of an agent. ``key`` is the client's own id, unique in the project.
+
+    ``deleted_at`` is the time of the commit that deleted what it has.
+    """
 
     class Status(models.TextChoices):
         ACTIVE = "active"

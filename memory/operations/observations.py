@@ -3,6 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from memory.answers import capture as shapes
+from memory.engines.deletion.observations import ObservationDeletion
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import OBSERVATION, OBSERVATION_FILTERS
 from memory.engines.fields.common import STATED
@@ -11,8 +12,9 @@ from memory.engines.support.ordering import BY_AGE
 from memory.models import Observation
 from memory.operations.base import Answer, Resource, Row
 from memory.operations.columns import Column
+from memory.operations.deletion import DELETED, MANY_DELETED
 
-engine = ObservationEngine()
+engine, deletion = ObservationEngine(), ObservationDeletion()
 ROW = Answer(shapes.ObservationShape, shapes.observation, takes=("branch",))
 
 OBSERVATIONS = Resource(
@@ -67,5 +69,37 @@ OBSERVATIONS.add(
     verb="get",
     of_row=False,
     filters=OBSERVATION_FILTERS,
+    serves_end_users=True,
+)
+OBSERVATIONS.add(
+    "destroy",
+    deletion.delete_observation,
+    "Delete an observation",
+    DELETED,
+    origin=STATED,
+    serves_end_users=True,
+)
+OBSERVATIONS.add(
+    "delete_many",
+    deletion.delete_observations,
+    "Delete the observations that fit",
+    MANY_DELETED,
+    path="delete",
+    of_row=False,
+    body="ObservationsDeleteInput",
+    about="Ids, filters or both: what fits all of them is deleted.",
+    filters=OBSERVATION_FILTERS,
+    origin=STATED,
+    example={"session_id": ["s-1"], "dry_run": True},
+    serves_end_users=True,
+)
+OBSERVATIONS.add(
+    "restore",
+    deletion.restore_observation,
+    "Restore a deleted observation",
+    ROW,
+    body="RestoreMemoryInput",
+    about="The branch and the caller.",
+    origin=STATED,
     serves_end_users=True,
 )

@@ -5,6 +5,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from memory.answers import capture as shapes
+from memory.engines.deletion.sessions import SessionDeletion
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import SESSION, SESSION_ENDING, SESSION_FILTERS
 from memory.engines.fields.orders import SESSIONS as ORDER
@@ -14,6 +15,7 @@ from memory.engines.sessions.manager import SessionManager
 from memory.models import Session
 from memory.operations.base import Answer, Resource, Row
 from memory.operations.columns import Column
+from memory.operations.deletion import DELETED, MANY_DELETED
 
 
 def render_created(done: CreatedSession) -> dict[str, Any]:
@@ -21,10 +23,10 @@ def render_created(done: CreatedSession) -> dict[str, Any]:
     return {**shapes.session(done.session), "created": done.created}
 
 
-engine = SessionManager()
+engine, deletion = SessionManager(), SessionDeletion()
 ROW = Answer(shapes.SessionShape, shapes.session)
 # The id is the client's own and may contain slashes; the last segment is a route of the session.
-PATTERN = r"(?:[^/]+/)*(?!(?:context|end|next-context)/?$)[^/]+"
+PATTERN = r"(?:[^/]+/)*(?!(?:context|delete|end|next-context|restore)/?$)[^/]+"
 
 SESSIONS = Resource(
     "sessions", "session", row=Row("session_id", "session_id", pattern=PATTERN), model=Session
@@ -86,5 +88,34 @@ SESSIONS.add(
     body="EndInput",
     about="The outcome of a session.",
     fields=SESSION_ENDING,
+    serves_end_users=True,
+)
+SESSIONS.add(
+    "destroy",
+    deletion.delete_session,
+    "Delete a session with what it captured",
+    DELETED,
+    serves_end_users=True,
+)
+SESSIONS.add(
+    "delete_many",
+    deletion.delete_sessions,
+    "Delete the sessions that fit",
+    MANY_DELETED,
+    path="delete",
+    of_row=False,
+    body="SessionsDeleteInput",
+    about="Ids, filters or both: what fits all of them is deleted.",
+    filters=SESSION_FILTERS,
+    example={"agent_id": "claude-code", "dry_run": True},
+    serves_end_users=True,
+)
+SESSIONS.add(
+    "restore",
+    deletion.restore_session,
+    "Restore a deleted session",
+    ROW,
+    body="SessionRestoreInput",
+    about="For whom.",
     serves_end_users=True,
 )

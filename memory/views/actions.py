@@ -187,7 +187,8 @@ class ActionPage(ProjectPage):
     def find_undo(self, action: Action, result: Any) -> str:
         """Return the address that takes an action back; "" for one that stays."""
         if action.undone_by:
-            return with_query(self.request.path, {"do": action.undone_by})
+            words = {name: values for name, values in self.request.GET.lists() if name != "do"}
+            return with_query(self.request.path, {**words, "do": action.undone_by})
         return build_undo_url(self.reader, attrgetter(action.undo)(result)) if action.undo else ""
 
     def find_next(self, action: Action, result: Any) -> str:

@@ -13,6 +13,7 @@ from memory.models import Observation
 from memory.operations.observations import OBSERVATIONS
 from memory.operations.relations import RELATIONS
 from memory.views.base import ProjectPage
+from memory.views.deletion import DeletablePage, build_deletion
 from memory.views.labels import FIELDS
 from memory.views.list_page import FOUND, ListPage, require_known
 
@@ -37,8 +38,8 @@ class Observations(ListPage):
     title = _("Observations")
     operation, labels = OBSERVATIONS["list"], OBSERVED
     extra_context = {
-        "lead": _("What agents did and noticed. It is never changed."),
-        "lead_of_found": _("What agents did and noticed, the best answers first. They are never changed."),
+        "lead": _("What agents did and noticed."),
+        "lead_of_found": _("What agents did and noticed, the best answers first."),
         "search": _("Keyword and semantic search"),
         "drawing": "command",
         "none_fits": _("No observation on this branch at this time fits."),
@@ -56,10 +57,11 @@ class Observations(ListPage):
         return {"results": [hit.row for hit in found.hits], "note": found.note, "nearest": found.nearest}
 
 
-class ObservationPage(ProjectPage):
+class ObservationPage(DeletablePage):
     reads_past = True
     template_name = "observation.html"
     section = "observations"
+    actions = build_deletion(OBSERVATIONS, "observations")
     extra_context = {"list_title": Observations.title}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from memory.views.widgets import add_form_error
 
 SCOPES = {
     "match": _("everything that contains a text"),
+    "memory": _("a message, conversation or other memory, by its id"),
     "session": _("a session, with all that was said and learned in it"),
     "actor": _("a person or an agent, with everything written under that name"),
     "agent": _("an agent, with everything that it wrote"),

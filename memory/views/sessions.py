@@ -10,7 +10,7 @@ from memory.engines.facts.filters import FactFilter
 from memory.engines.sessions.manager import SessionManager, set_titles
 from memory.models import Session
 from memory.operations.sessions import SESSIONS
-from memory.views.base import ProjectPage
+from memory.views.deletion import DeletablePage, build_deletion
 from memory.views.labels import FIELDS, RUN_WORDS
 from memory.views.list_page import ListPage
 from memory.views.view_context import ViewContext
@@ -66,12 +66,17 @@ class Sessions(ListPage):
         return self.reader.branch.name if self.request.GET.get("branch") else ""
 
 
-class SessionPage(ProjectPage):
+class SessionPage(DeletablePage):
     """One session, named by ?key=, since a client's id may contain any characters."""
 
     template_name = "session.html"
     section = "sessions"
     is_live = spans_branches = True
+    actions = build_deletion(SESSIONS, "sessions")
+
+    @property
+    def places(self) -> Mapping[str, Any]:
+        return {"session_id": self.request.GET.get("key", "")}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         key = self.request.GET.get("key", "")

@@ -12,16 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.engines.conversations import ConversationEngine
+from conversations.engines.deletion import ConversationDeletion, MessageDeletion
 from conversations.engines.messages import MessageEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
+from memory.engines.deletion.observations import ObservationDeletion
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
+from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.store.snapshots import SnapshotManager
 from memory.engines.versions.kinds import versioned_models
 from memory.engines.versions.lookup import find_branch
-from memory.exceptions import Conflict, Exists
+from memory.exceptions import Conflict, Exists, IllegalTransition, NotFound
 from memory.models import OPEN, Commit
 from tests.memory.test_branches import some_actor
 from tests.memory.test_versions import random_histories
@@ -29,6 +32,17 @@ from tests.memory.test_versions import random_histories
 pytestmark = pytest.mark.django_db(transaction=True)
 FACTS, LINKS, RELATIONS = FactEngine(), LinkEngine(), RelationEngine()
 CONVERSATIONS, MESSAGES, SNAPSHOTS = ConversationEngine(), MessageEngine(), SnapshotManager()
+OBSERVATIONS = ObservationEngine()
+DELETED_MESSAGES, DELETED_TALKS, DELETED_SEEN = (
+    MessageDeletion(),
+    ConversationDeletion(),
+    ObservationDeletion(),
+)
+RESTORES: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
+    "message": lambda uid, where: DELETED_MESSAGES.restore_message(message_id=uid, **where),
+    "talk": lambda uid, where: DELETED_TALKS.restore_conversation(conversation_id=uid, **where),
+    "observation": lambda uid, where: DELETED_SEEN.restore_observation(observation_id=uid, **where),
+}
 
 # Few memories and many reverts: errors lie in memories that are made again after a revert.
 WRITES = [
@@ -43,13 +57,17 @@ WRITES = [
     "close",
     "talk",
     "say",
+    "observe",
+    "unsay",
+    "untalk",
+    "unobserve",
 ]
 numbers = st.integers(0, 5)
 writes = st.tuples(st.sampled_from(WRITES), numbers)
 steps = st.one_of(
     writes,
     st.tuples(st.sampled_from(["verify", "relate", "close", "say"]), st.just(0)),
-    st.tuples(st.sampled_from(["undo", "undo", "restore", "fork"]), numbers),
+    st.tuples(st.sampled_from(["undo", "undo", "restore", "fork", "bring_back", "bring_back"]), numbers),
 )
 histories = st.lists(steps, min_size=6, max_size=14)
 State = dict[tuple[str, Any], tuple]
@@ -62,6 +80,7 @@ class Played:
         self.actor = some_actor()
         self.branch = "main"
         self.states: dict[str, dict[int, State]] = {"main": {0: {}}}
+        self.gone: list[tuple[str, str, Any, State]] = []  # deletions: where, what, and what went with it
         self.play("write", 0)
 
     def where(self, **more: Any) -> dict[str, Any]:
@@ -83,6 +102,8 @@ class Played:
             found["talk", talk.uid] = (talk.title, talk.message_count)
             for row in MESSAGES.list_messages(conversation_id=talk.uid, **read).results:
                 found["message", row.uid] = (row.sequence_num, row.content)
+        for seen in OBSERVATIONS.list_observations(**read).results:
+            found["observation", seen.uid] = (seen.summary,)
         return found
 
     @property
@@ -159,6 +180,37 @@ class Played:
             where = self.where(conversation_id=talk)
             MESSAGES.write_message(role="user", content=f"said {self.head}", **where)
 
+    def observe(self, number: int) -> None:
+        """Record an observation, where there is a message as its other half."""
+        half = {"message_id": uid} if (uid := self.pick("message", number)) else {}
+        OBSERVATIONS.write_observation(summary=f"seen {self.head}", **half, **self.where())
+
+    def unsay(self, number: int) -> None:
+        self._delete(
+            "message", number, lambda uid: DELETED_MESSAGES.delete_message(message_id=uid, **self.where())
+        )
+
+    def untalk(self, number: int) -> None:
+        self._delete(
+            "talk", number, lambda uid: DELETED_TALKS.delete_conversation(conversation_id=uid, **self.where())
+        )
+
+    def unobserve(self, number: int) -> None:
+        self._delete(
+            "observation",
+            number,
+            lambda uid: DELETED_SEEN.delete_observation(observation_id=uid, **self.where()),
+        )
+
+    def _delete(self, kind: str, number: int, delete: Callable[[Any], Any]) -> None:
+        """Delete a memory; the next restore finds it, and what it took along, as it was."""
+        if uid := self.pick(kind, number):
+            before = self.state
+            delete(uid)
+            gone = before.keys() - self.shown().keys()
+            assert (kind, uid) in gone
+            self.gone.append((self.branch, kind, uid, {key: before[key] for key in gone}))
+
     # ---- back ----------------------------------------------------------------------------------
 
     def undo(self, number: int) -> None:
@@ -173,6 +225,23 @@ class Played:
             assert seq < max(states)
         else:
             assert seq < max(states) or self.shown() == states[seq - 1]
+
+    def bring_back(self, number: int) -> None:
+        """Restore what was deleted last on this branch: it is as before, or refused without a change."""
+        deleted = [one for one in self.gone if one[0] == self.branch]
+        if not deleted:
+            return
+        _branch, kind, uid, before = last = deleted[-1]
+        self.gone.remove(last)
+        state = self.shown()
+        try:
+            RESTORES[kind](uid, self.where())
+        except (Conflict, IllegalTransition, NotFound):
+            assert self.shown() == state
+        else:
+            now = self.shown()
+            assert now[kind, uid] == before[kind, uid]
+            assert now.keys() - state.keys() <= before.keys()
 
     def restore(self, number: int) -> None:
         states = self.states[self.branch]

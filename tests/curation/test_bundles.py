@@ -29,6 +29,7 @@ from memory.exceptions import (
     Conflict,
     DirectWritesRefused,
     Exists,
+    IllegalTransition,
     Invalid,
     NotFound,
     ScopeMissing,
@@ -676,6 +677,17 @@ def test_a_deleted_bundle_is_gone_and_its_number_stays_taken(
             read(bundle_id=kept.pk, actor=other)
     entry = AuditEntry.objects.get(project=other.project_id, action="bundle.delete")
     assert entry.detail == {"name": "clocks", "version": 1, "sha256": bundle.sha256}
+    assert engine.restore_bundle(bundle_id=kept.pk, actor=other).bundle_data == kept.bundle_data
+    assert [row.pk for row in engine.list_bundles(actor=other).results] == [kept.pk]
+    with pytest.raises(IllegalTransition):
+        engine.restore_bundle(bundle_id=kept.pk, actor=other)
+    engine.delete_bundle(bundle_id=kept.pk, actor=other)
+    found = engine.upload_bundle(document=data, actor=other).bundle  # the same document brings it back
+    assert found is not None
+    assert engine.get_bundle(bundle_id=found.pk, actor=other).pk == kept.pk
+    engine.delete_bundle(bundle_id=kept.pk, actor=other, erase=True)
+    with pytest.raises(NotFound):
+        engine.restore_bundle(bundle_id=kept.pk, actor=other)
     assert Bundle.every.get(pk=kept.pk).bundle_data == ""
     assert {fact.source for fact in rows(Fact, other)} == {"bundle clocks v1"}
     assert engine.create_bundle(name="clocks", branch_name=TARGET, actor=other).version == 2
@@ -691,6 +703,14 @@ def test_deleting_needs_the_maker_or_a_curator(bundle: Bundle, actor: Actor) -> 
     with pytest.raises(ScopeMissing):
         engine.delete_bundle(bundle_id=bundle.pk, actor=replace(actor, scopes=frozenset({"read"})))
     assert engine.get_bundle(bundle_id=bundle.pk, actor=actor).bundle_data
-    engine.delete_bundle(bundle_id=bundle.pk, actor=replace(writer, scopes=frozenset({"curate"})))
+    curator = replace(writer, scopes=frozenset({"curate"}))
+    with pytest.raises(ScopeMissing):
+        engine.delete_bundle(bundle_id=bundle.pk, actor=curator, erase=True)
+    with pytest.raises(ScopeMissing):
+        engine.delete_bundles(name="clocks", actor=writer)
+    plan = engine.delete_bundles(name="clocks", actor=curator, dry_run=True)
+    assert (plan.count, plan.ids) == (1, [str(bundle.pk)])
+    assert engine.get_bundle(bundle_id=bundle.pk, actor=actor).bundle_data
+    assert engine.delete_bundles(name="clocks", actor=curator).count == 1
     with pytest.raises(NotFound):
         engine.get_bundle(bundle_id=bundle.pk, actor=actor)

@@ -356,6 +356,33 @@ def test_who_may(actor: Actor, project: Project, other_project: Project, handoff
     assert engine.accept_handoff(handoff_id=uid, actor=receiver).state == "accepted"
 
 
+def test_a_deleted_handoff_is_told_to_nobody_and_comes_back(
+    actor: Actor, project: Project, handoff: Handoff
+) -> None:
+    one = {"handoff_id": handoff.pk}
+    others = key_actor(project)
+    for refused in (others, key_actor(project, scopes=["curate"], branch_patterns=[BOB])):
+        with pytest.raises((ScopeMissing, BranchForbidden)):
+            engine.delete_handoff(**one, actor=refused)
+    with pytest.raises(ScopeMissing):
+        engine.delete_handoff(**one, actor=key_actor(project, scopes=["curate"]), erase=True)
+    assert engine.delete_handoffs(state="pending", actor=actor, dry_run=True).ids == [str(handoff.pk)]
+    engine.delete_handoff(**one, actor=actor)
+    for act in (engine.get_handoff, engine.accept_handoff, engine.delete_handoff):
+        with pytest.raises(NotFound):
+            act(**one, actor=actor)
+    assert engine.list_handoffs(actor=actor).results == []
+    assert engine.restore_handoff(**one, actor=actor).facts == handoff.facts
+    with pytest.raises(IllegalTransition):
+        engine.restore_handoff(**one, actor=actor)
+    assert engine.delete_handoffs(ids=[handoff.pk], actor=actor).count == 1
+    engine.delete_handoff(**one, actor=actor, erase=True)
+    assert not Handoff.every.exists()
+    actions = AuditEntry.objects.filter(action__startswith="handoff.").values_list("action", flat=True)
+    told = ["create", "delete", "restore", "delete", "erase"]
+    assert list(actions.order_by("pk")) == [f"handoff.{action}" for action in told]
+
+
 def test_lists_have_filters_and_pages(actor: Actor, branches: None) -> None:
     made = [
         engine.create_handoff(

@@ -38,6 +38,8 @@ async def day(client: Client) -> dict[str, Any]:
     fork = (await call("conversation_fork", conversation_id=talk))["conversation"]["id"]
     await call("conversation_compare", first=talk, second=fork)
     await call("conversation_score", conversation_id=talk)
+    await call("record_delete", kind="conversation", id=fork)
+    assert (await call("record_delete", kind="conversation", id=fork, restore=True))["deleted"] is False
     replay = (await call("replay_create", conversation_id=talk))["replay"]["id"]
     await call("replay_update", replay_id=replay, do="complete")
     await call("replay_get", replay_id=replay, context=True)

@@ -118,6 +118,7 @@ NEEDED = {
     "conversation_fork": ["conversation_id"],
     "conversation_compare": ["first", "second"],
     "conversation_score": ["conversation_id"],
+    "record_delete": ["kind", "id"],
     "replay_create": ["conversation_id"],
     "replay_get": ["replay_id"],
     "replay_update": ["replay_id", "do"],
@@ -144,7 +145,7 @@ TALKS = ["conversation_get", "conversation_fork", "conversation_compare"]
 REPLAYS = ["replay_create", "replay_get", "replay_update"]
 KEPT = ["item_put", "item_get", "item_list", "item_delete"]
 LOGGED = ["log_message", "memory_remember"]
-JUDGED = [*TALKS, "conversation_score", *REPLAYS]
+JUDGED = [*TALKS, "conversation_score", "record_delete", *REPLAYS]
 
 
 def test_the_instructions_fit_every_client() -> None:
@@ -173,7 +174,7 @@ def test_the_list_depends_on_the_key_alone(agent: Agent, viewer: Agent) -> None:
 @pytest.mark.parametrize(
     ("scope", "more"),
     [
-        ("write", [*TASKS, *HANDOFFS, *LOGGED, *KEPT, *TALKS, *REPLAYS]),
+        ("write", [*TASKS, *HANDOFFS, *LOGGED, *KEPT, *TALKS, "record_delete", *REPLAYS]),
         (
             "curate",
             ["branch_diff", *TASKS, *HANDOFFS, "verify_fact", *LOGGED, *KEPT, *JUDGED, "snapshot_create"],

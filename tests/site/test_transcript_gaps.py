@@ -341,3 +341,28 @@ def test_more_than_a_commit_holds_is_there_in_order(api: Any) -> None:
     assert [row.content for row in rows] == ["Go.", *(f"made {number}" for number in range(1010))]
     assert rows == sorted(rows, key=lambda row: row.uid)
     assert len(open_observations()) == 1010
+
+
+def test_what_was_deleted_is_not_brought_again(api: Any) -> None:
+    send(api, event("SessionStart", 0, source="startup"), *live()[:6])
+    (talk_id,) = [row["id"] for row in api.get(f"/conversations?session_id={SESSION}").json()["results"]]
+    rows = api.get(f"/conversations/{talk_id}/messages").json()["results"]
+    for place in (1, 3):
+        assert api.delete(f"/messages/{rows[place]['id']}").status_code == 204
+    send(api, *live()[:6], written(talk()))
+    left = [one for place, one in enumerate(SAID) if place not in (1, 3)]
+    assert said(api) == left
+    assert len(outcomes(api)) == 1
+    send(api, written(talk()))
+    assert said(api) == left
+
+    assert api.delete(f"/conversations/{talk_id}").status_code == 204
+    later = talk().user("u4", "Which port?", promptId="p4").answer("a7", "m6", text("5433."))
+    send(api, *live()[:6], written(later))
+    assert said(api) == [("user", "Which port?"), ("assistant", "5433.")]
+
+    assert api.delete(f"/sessions/{SESSION}").status_code == 204
+    send(api, *live()[:6], written(later), event("SessionEnd", 30, reason="exit"))
+    send(api, event("SessionStart", 31, source="resume"), event("UserPromptSubmit", 32, prompt="Again?"))
+    assert (said(api), outcomes(api)) == ([], [])
+    refused(api.get(f"/sessions/{SESSION}"), 404, "not_found")

@@ -88,5 +88,6 @@ def list_before(row: Message, one: Finding) -> Iterator[Finding]:
 def list_sessions(session: Session) -> list[str]:
     """Return the newest sessions of the repository, and the session itself."""
     rows = Session.objects.filter(project=session.project_id, project_path=session.project_path, hidden=False)
+    rows = rows.filter(deleted_at=None)
     keys = rows.order_by("-pk").values_list("key", flat=True) if session.project_path else ()
     return [session.key, *(key for key in keys[:MAX_SESSIONS] if key != session.key)]

@@ -1,11 +1,11 @@
 """Bundles: made of a branch, exported, uploaded, imported; none is ever changed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Manager, Max, Q, QuerySet
 
 from curation.engines.bundles import reading
 from curation.engines.bundles.document import (
@@ -37,14 +37,16 @@ from memory.actors import Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.work_handles import get_owner_name
 from memory.engines.audit.trail import record_entry
+from memory.engines.deletion.memories import NOT_DELETED, Deletion, count_deleted, require_filter
 from memory.engines.fields.base import Use
+from memory.engines.fields.deletion import DRY_DELETION, ERASE, MANY
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.support.usage import count_growth, measure_row
 from memory.engines.versions.commits import lock_branches
 from memory.engines.versions.lookup import MAIN
-from memory.exceptions import BranchForbidden, Conflict, NotFound
+from memory.exceptions import BranchForbidden, Conflict, IllegalTransition, NotFound
 from memory.models import Branch
 from memory.redaction import redact_text
 
@@ -131,24 +133,67 @@ class KnowledgeBundleEngine:
             return Upload(None, import_document(checked, actor, dry_run=True, **options), checked)
         with write_transaction():
             bundle = find_same(actor, name, checked) or keep_upload(actor, name, checked)
+            if bundle.deleted_at:
+                show_again(bundle, actor)
             report = import_document(checked, actor, dry_run=False, **options) if imports else None
         return Upload(bundle, report, checked)
 
-    def delete_bundle(self, *, bundle_id: UUID, actor: Actor) -> None:
-        """Delete the document of a bundle for good. What was imported of it stays, and its number is not
-        given again.
+    def delete_bundle(
+        self, *, bundle_id: UUID, actor: Actor, erase: Annotated[bool, ERASE] = False
+    ) -> Deletion:
+        """Delete a bundle, or erase its document for good. What was imported of it stays, and its number is
+        not given again.
 
-        Needs the scope write for a bundle of the actor's own, curate for another. Raises NotFound, scope and
-        branch refusals.
+        Needs the scope write for a bundle of the actor's own, curate for another, and admin to erase. Raises
+        NotFound, scope and branch refusals.
         """
-        actor.require_scope("write", grows=False)
+        actor.require_scope("admin" if erase else "write", grows=False)
         with write_transaction():
-            bundle = find_bundle(actor, bundle_id, lock=True)
+            bundle = find_bundle(actor, bundle_id, Bundle.stored if erase else Bundle.objects, lock=True)
             if not self.may_delete(bundle=bundle, actor=actor):
                 actor.require_scope("curate")
-            empty_bundle(bundle)
+            if erase:
+                empty_bundle(bundle)
+            else:
+                bundle.mark_deleted(actor.write_time(), actor.label or actor.kind)
             detail = {"name": bundle.name, "version": bundle.version, "sha256": bundle.sha256}
-            record_entry(actor, "bundle.delete", str(bundle.pk), detail)
+            record_entry(actor, "bundle.erase" if erase else "bundle.delete", str(bundle.pk), detail)
+        return Deletion(1, [str(bundle.pk)], {"bundle": 1})
+
+    def delete_bundles(
+        self,
+        *,
+        actor: Actor,
+        name: str = "",
+        origin: str = "",
+        ids: Annotated[Sequence[UUID], MANY] = (),
+        dry_run: Annotated[bool, DRY_DELETION] = False,
+    ) -> Deletion:
+        """Delete the bundles that fit all filters, all or none. Raises Invalid, scope refusals."""
+        actor.require_scope("write", grows=False)
+        found = c.drop_empty(c.validate({"name": name, "origin": origin}, FILTERS))
+        require_filter(ids, found)
+        rows = list_visible_bundles(actor).filter(**found, **({"pk__in": ids} if ids else {}))
+        with write_transaction():
+            keys = list(rows.values_list("pk", flat=True))
+            for bundle in rows.defer("bundle_data"):
+                if not self.may_delete(bundle=bundle, actor=actor):
+                    actor.require_scope("curate")
+            for pk in [] if dry_run else keys:
+                self.delete_bundle(bundle_id=pk, actor=actor)
+        return count_deleted("bundle", keys, dry_run)
+
+    def restore_bundle(self, *, bundle_id: UUID, actor: Actor) -> Bundle:
+        """Restore a deleted bundle. Raises NotFound, IllegalTransition, scope and branch refusals."""
+        actor.require_scope("write")
+        with write_transaction():
+            bundle = find_bundle(actor, bundle_id, Bundle.stored, lock=True)
+            if not self.may_delete(bundle=bundle, actor=actor):
+                actor.require_scope("curate")
+            if not bundle.deleted_at:
+                raise IllegalTransition(NOT_DELETED)
+            show_again(bundle, actor)
+        return bundle
 
     def read_file(self, *, body: bytes) -> Any:
         """Return the JSON value of an uploaded file. Raises TooLarge, Invalid."""
@@ -295,9 +340,9 @@ def find_next_version(actor: Actor, name: str) -> int:
 # ---- rows ------------------------------------------------------------------------------------------
 
 
-def list_visible_bundles(actor: Actor) -> QuerySet[Bundle]:
+def list_visible_bundles(actor: Actor, among: Manager[Bundle] = Bundle.objects) -> QuerySet[Bundle]:
     """Return the project's bundles of branches that the actor may use, and those that it uploaded itself."""
-    rows = Bundle.objects.filter(project=actor.project_id, hidden=False)
+    rows = among.filter(project=actor.project_id, hidden=False)
     if not actor.branch_patterns:
         return rows
     names = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
@@ -305,14 +350,16 @@ def list_visible_bundles(actor: Actor) -> QuerySet[Bundle]:
     return rows.filter(Q(source__in=allowed) | Q(owner=get_owner_name(actor)))
 
 
-def find_bundle(actor: Actor, bundle_id: UUID, lock: bool = False) -> Bundle:
+def find_bundle(
+    actor: Actor, bundle_id: UUID, among: Manager[Bundle] = Bundle.objects, lock: bool = False
+) -> Bundle:
     """Return a bundle with its document, locked where that is wanted. Raises NotFound, BranchForbidden."""
     pk = c.parse_uuid("id", bundle_id)
-    rows = Bundle.objects.filter(project=actor.project_id, pk=pk, hidden=False)
+    rows = among.filter(project=actor.project_id, pk=pk, hidden=False)
     found = (rows.select_for_update() if lock else rows.select_related("source")).first()
     if found is None:
         raise NotFound("There is no bundle with this id.")
-    if not list_visible_bundles(actor).filter(pk=pk).exists():
+    if not list_visible_bundles(actor, among).filter(pk=pk).exists():
         raise BranchForbidden("This bundle is of a branch that this key may not use.")
     return found
 
@@ -321,6 +368,12 @@ def load_document(bundle: Bundle) -> Document:
     """Return the checked document of a stored bundle. Raises Invalid for one that was damaged."""
     document = check_document(read_bytes(bundle.bundle_data.encode("utf-8", "surrogatepass")))
     return replace(document, signer=bundle.public_key)
+
+
+def show_again(bundle: Bundle, actor: Actor) -> None:
+    """Take the deletion of a bundle back."""
+    bundle.mark_deleted(None)
+    record_entry(actor, "bundle.restore", str(bundle.pk))
 
 
 def empty_bundle(bundle: Bundle) -> None:

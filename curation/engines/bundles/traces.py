@@ -22,7 +22,7 @@ class BundleTraces:
 
     def erase_traces(self, traces: Traces) -> int:
         """Write every document anew that has something of what is erased; return how many had."""
-        rows = Bundle.objects.filter(project=traces.project_id)
+        rows = Bundle.stored.filter(project=traces.project_id)
         return change_rows(rows, COLUMNS, lambda row: redact_bundle(traces, row))
 
 

@@ -28,7 +28,9 @@ class HandoffBriefing:
     def plan(self, session: Session) -> list[Statement]:
         """Return the statement that reads which handoffs to the branch were accepted or wait."""
         states = [State.ACCEPTED.value, State.PENDING.value]
-        return plan_equal(Handoff, ("id",), target=[session.branch_id], hidden=[False], state=states)
+        return plan_equal(
+            Handoff, ("id",), target=[session.branch_id], hidden=[False], deleted_by=[""], state=states
+        )
 
     def describe(self, session: Session, actor: Actor, now: datetime) -> PartLines:
         """Return the lines on the newest accepted handoff, else on the newest that waits."""

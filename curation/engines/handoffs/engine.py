@@ -1,11 +1,11 @@
 """Handoffs: created with a frozen packet, read by the receiver, accepted or rejected once."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Manager, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
@@ -22,6 +22,7 @@ from curation.engines.handoffs.packet import (
     compute_sha256,
     weaken_packets,
 )
+from curation.engines.handoffs.traces import forget_briefings
 from curation.engines.orders import HANDOFFS
 from curation.engines.quarantine.documents import is_from_hidden_source
 from curation.models import Handoff
@@ -29,7 +30,9 @@ from memory.actors import Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.work_handles import get_owner_name
 from memory.engines.audit.trail import record_entry
+from memory.engines.deletion.memories import NOT_DELETED, Deletion, count_deleted, require_filter
 from memory.engines.fields.base import Use
+from memory.engines.fields.deletion import DRY_DELETION, ERASE, MANY
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.sessions.creation import refuse_erased_session
 from memory.engines.sessions.manager import SessionManager
@@ -146,6 +149,70 @@ class HandoffEngine:
         """Reject a handoff with a reason. Raises as ``accept_handoff`` does, and Invalid without a reason."""
         return self._decide(handoff_id, actor, State.REJECTED, REASON("reason", reason))
 
+    def delete_handoff(
+        self, *, handoff_id: UUID, actor: Actor, erase: Annotated[bool, ERASE] = False
+    ) -> Deletion:
+        """Delete a handoff, or erase its packet for good: no session is told of it any more.
+
+        Needs the scope write for one of the actor's own, curate for another, and admin to erase. Raises
+        NotFound, scope and branch refusals.
+        """
+        actor.require_scope("admin" if erase else "write", grows=False)
+        with write_transaction():
+            handoff = find_handoff(actor, handoff_id, Handoff.every if erase else Handoff.objects, lock=True)
+            require_deleter(actor, handoff)
+            forget_briefings(handoff)
+            if erase:
+                Handoff.every.filter(pk=handoff.pk).delete()
+            else:
+                handoff.mark_deleted(actor.write_time(), actor.label or actor.kind)
+            record_entry(actor, "handoff.erase" if erase else "handoff.delete", str(handoff_id))
+        return Deletion(1, [str(handoff_id)], {"handoff": 1})
+
+    def delete_handoffs(
+        self,
+        *,
+        actor: Actor,
+        state: str = "",
+        handoff_type: str = "",
+        target_branch: str = "",
+        to_agent: str = "",
+        ids: Annotated[Sequence[UUID], MANY] = (),
+        dry_run: Annotated[bool, DRY_DELETION] = False,
+    ) -> Deletion:
+        """Delete the handoffs that fit all filters, all or none. Raises Invalid and scope refusals."""
+        actor.require_scope("write", grows=False)
+        requested = {"state": state, "handoff_type": handoff_type}
+        requested |= {"target_branch": target_branch, "to_agent": to_agent}
+        values = c.drop_empty(c.validate(requested, FILTERS))
+        require_filter(ids, values)
+        columns = {COLUMNS.get(name, name): value for name, value in values.items()}
+        rows = list_visible_handoffs(actor).filter(**columns, **({"pk__in": ids} if ids else {}))
+        with write_transaction():
+            found = list(rows)
+            for handoff in found:
+                require_deleter(actor, handoff)
+            for handoff in [] if dry_run else found:
+                self.delete_handoff(handoff_id=handoff.pk, actor=actor)
+        return count_deleted("handoff", [handoff.pk for handoff in found], dry_run)
+
+    def restore_handoff(self, *, handoff_id: UUID, actor: Actor) -> Handoff:
+        """Restore a deleted handoff. Raises NotFound, IllegalTransition, scope and branch refusals."""
+        actor.require_scope("write")
+        with write_transaction():
+            handoff = find_handoff(actor, handoff_id, Handoff.every, lock=True)
+            require_deleter(actor, handoff)
+            if not handoff.deleted_at:
+                raise IllegalTransition(NOT_DELETED)
+            handoff.mark_deleted(None)
+            record_entry(actor, "handoff.restore", str(handoff.pk))
+        return handoff
+
+    def may_delete(self, *, handoff: Handoff, actor: Actor) -> bool:
+        """Return whether an actor that may see a handoff may delete it."""
+        scope = "write" if handoff.owner == get_owner_name(actor) else "curate"
+        return actor.has_scope(scope) and actor.may_use(handoff.source.name)
+
     def may_decide(self, *, handoff: Handoff, actor: Actor) -> bool:
         """Return whether the actor may accept or reject a handoff now."""
         is_open = handoff.state == State.PENDING and actor.has_scope("write")
@@ -249,12 +316,14 @@ def list_visible_handoffs(actor: Actor) -> QuerySet[Handoff]:
     return rows.filter(Q(source__in=allowed) | Q(target__in=allowed))
 
 
-def find_handoff(actor: Actor, handoff_id: UUID, lock: bool = False) -> Handoff:
+def find_handoff(
+    actor: Actor, handoff_id: UUID, among: Manager[Handoff] = Handoff.objects, lock: bool = False
+) -> Handoff:
     """Return a handoff, with ``lock`` locked until the transaction ends. Raises NotFound, BranchForbidden.
 
     Its packet is read as verdicts are now; the stored one stays.
     """
-    rows = Handoff.objects.filter(project=actor.project_id, pk=c.parse_uuid("id", handoff_id), hidden=False)
+    rows = among.filter(project=actor.project_id, pk=c.parse_uuid("id", handoff_id), hidden=False)
     if lock:
         rows.select_for_update().first()
     found = rows.select_related("source", "target").first()
@@ -263,6 +332,12 @@ def find_handoff(actor: Actor, handoff_id: UUID, lock: bool = False) -> Handoff:
     if not (actor.may_use(found.source.name) or actor.may_use(found.target.name)):
         raise BranchForbidden("This handoff is between branches that this key may not use.")
     return weaken_packets([found])[0]
+
+
+def require_deleter(actor: Actor, handoff: Handoff) -> None:
+    """Refuse who may not delete a handoff. Raises ScopeMissing, BranchForbidden."""
+    is_own = handoff.owner == get_owner_name(actor)
+    actor.require_scope("write" if is_own else "curate", handoff.source.name, grows=False)
 
 
 def is_for(handoff: Handoff, agent_id: str) -> bool:

@@ -19,7 +19,7 @@ class HandoffTraces:
 
     def erase_traces(self, traces: Traces) -> int:
         """Rewrite every packet that has something of what is erased; return how many had."""
-        rows = Handoff.objects.filter(project=traces.project_id)
+        rows = Handoff.every.filter(project=traces.project_id)
         return change_rows(rows, COLUMNS, lambda row: redact_handoff(traces, row))
 
 

@@ -40,8 +40,8 @@ Content = Mapping[str, Sequence[Any]]
 def mark_documents(project_id: UUID) -> None:
     """Hide the handoffs and bundles that active quarantines touch, and show the others."""
     active = list_active(project_id)
-    mark_hidden(Handoff.objects.filter(project=project_id), find_touched_handoffs(project_id, active))
-    mark_hidden(Bundle.objects.filter(project=project_id), find_touched_bundles(project_id, active))
+    mark_hidden(Handoff.every.filter(project=project_id), find_touched_handoffs(project_id, active))
+    mark_hidden(Bundle.stored.filter(project=project_id), find_touched_bundles(project_id, active))
 
 
 def mark_hidden(rows: QuerySet, touched: set[UUID]) -> None:
@@ -120,7 +120,7 @@ def find_touched_handoffs(project_id: UUID, quarantines: Sequence[Quarantine]) -
         key for one in quarantines for key in select_sessions(one).values_list("key", flat=True)
     )
     touched: set[UUID] = set()
-    for batch in batched(list(Handoff.objects.filter(project=project_id).order_by("pk")), BATCH_SIZE):
+    for batch in batched(list(Handoff.every.filter(project=project_id).order_by("pk")), BATCH_SIZE):
         frozen = {row.pk: set(list_frozen(row)) for row in batch}
         gone = find_hidden(project_id, set[Named]().union(*frozen.values()), hidden)
         touched |= {row.pk for row in batch if makers.have_made(row) or frozen[row.pk] & gone}
@@ -148,7 +148,7 @@ def find_touched_bundles(project_id: UUID, quarantines: Sequence[Quarantine]) ->
     if not quarantines:
         return set()
     hidden = select_hidden(quarantines)
-    rows = Bundle.objects.filter(project=project_id).defer("bundle_data")
+    rows = Bundle.stored.filter(project=project_id).defer("bundle_data")
     brought = {pk for one in quarantines for pk in list_brought(one, rows)}
     return brought | {row.pk for row in rows if row.pk not in brought and holds_any(row, hidden)}
 
@@ -168,14 +168,14 @@ def is_brought(quarantine: Quarantine, row: Bundle, messages: set[str]) -> bool:
 
 def hide_brought(quarantine: Quarantine, message: str) -> None:
     """Hide the bundle that a commit of the source imports."""
-    rows = Bundle.objects.filter(project=quarantine.project_id, hidden=False)
+    rows = Bundle.stored.filter(project=quarantine.project_id, hidden=False)
     brought = [row.pk for row in rows.defer("bundle_data") if is_brought(quarantine, row, {message})]
     rows.filter(pk__in=brought).update(hidden=True)
 
 
 def holds_any(bundle: Bundle, hidden: QuerySet[HiddenVersion]) -> bool:
     """Return whether a stored document holds something hidden. It is parsed where it names any such id."""
-    text = Bundle.objects.values_list("bundle_data", flat=True).get(pk=bundle.pk)
+    text = Bundle.stored.values_list("bundle_data", flat=True).get(pk=bundle.pk)
     uids = set(map(UUID, UUID_TEXT.findall(text)))
     uids |= {derive_uid(bundle.project_id, uid) for uid in uids}
     if not gather_in(hidden, "uid", uids, "uid"):

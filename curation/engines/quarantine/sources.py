@@ -55,7 +55,7 @@ def is_known(project_id: UUID, source: Source, target: str) -> bool:
     rows: list[QuerySet] = [
         Session.objects.filter(project=project_id, **named),
         Commit.objects.filter(branch__project=project_id, **own),
-        Handoff.objects.filter(project=project_id, **own),
+        Handoff.every.filter(project=project_id, **own),
     ]
     rows += [ApiKey.objects.filter(project=project_id, **own)] if source == Source.AGENT else []
     rows += [

@@ -34,6 +34,7 @@ ORDER = (
     "conversation_fork",
     "conversation_compare",
     "conversation_score",
+    "record_delete",
     "replay_create",
     "replay_get",
     "replay_update",

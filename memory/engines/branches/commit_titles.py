@@ -71,6 +71,11 @@ PHRASES: dict[tuple[str, str], Phrase] = {
         "removed %(n)s conversation", "removed %(n)s conversations", n
     ),
 }
+RESTORED_PHRASES: dict[str, Phrase] = {
+    "conversation": lambda n: ngettext("restored %(n)s conversation", "restored %(n)s conversations", n),
+    "message": lambda n: ngettext("restored %(n)s message", "restored %(n)s messages", n),
+    "observation": lambda n: ngettext("restored %(n)s observation", "restored %(n)s observations", n),
+}
 # What a commit of one kind did, where that says more than that rows changed.
 ACTION_PHRASES: dict[tuple[str, str, str], Phrase] = {
     ("fact.import", "fact", ADDED): lambda n: ngettext("imported %(n)s fact", "imported %(n)s facts", n),
@@ -99,6 +104,11 @@ ACTION_PHRASES: dict[tuple[str, str, str], Phrase] = {
     ("conversation.close", "conversation", CHANGED): lambda n: ngettext(
         "ended %(n)s conversation", "ended %(n)s conversations", n
     ),
+    **{
+        (f"{whole}.restore", kind, CHANGED): phrase
+        for whole in ("session", *RESTORED_PHRASES)
+        for kind, phrase in RESTORED_PHRASES.items()
+    },
 }
 COUNTED: dict[str, Phrase] = {
     "fact": lambda n: ngettext("%(n)s fact", "%(n)s facts", n),

@@ -23,6 +23,7 @@ from memory.exceptions import Conflict, NotFound
 from memory.models import OPEN, BranchedModel, Commit, Confirmation, Fact, FactAssessment, FactLink
 
 BATCH_SIZE = 500
+OF_SESSIONS = ("session.delete", "session.restore")
 MAX_NAMED_IDS = 20  # ids listed in a refusal
 
 
@@ -43,6 +44,8 @@ class RevertEngine:
 
     def _revert_commit(self, commit_id: UUID, actor: Actor) -> Commit:
         found = self._get_commit(commit_id, actor)
+        if found.kind in OF_SESSIONS:
+            raise Conflict("A session is deleted and restored as a whole: do that.")
         name = found.branch.name
         actor.require_scope("write" if is_own_commit(found, actor) else "merge", name, grows=False)
         require_curator(actor, name)

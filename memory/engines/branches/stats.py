@@ -48,7 +48,7 @@ def count_stats(branch: Branch) -> BranchStats:
         ahead=branch.ahead,
         behind=branch.behind,
         children=branch.children.live().count(),
-        sessions=Session.objects.filter(branch=branch, hidden=False).count(),
+        sessions=Session.objects.filter(branch=branch, hidden=False, deleted_at=None).count(),
         agents=branch.commits.exclude(agent_id="").values("agent_id").distinct().count(),
         last_activity=branch.head_at,
     )

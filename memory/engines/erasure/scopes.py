@@ -72,6 +72,7 @@ def find_targets(project_id: UUID, scope: str, target: str) -> Targets:
         Scope.AGENT: find_agent,
         Scope.ACTOR: find_actor,
         Scope.MATCH: find_text,
+        Scope.MEMORY: find_memory,
     }
     if not target and scope != Scope.MATCH:  # it would be everything that names no session, agent or person
         raise NotFound()
@@ -89,6 +90,16 @@ def find_fact(project_id: UUID, target: str) -> Targets:
     found = Targets()
     if uid := as_uuid(target):
         found.add_memories("fact", select_uids(project_rows(Fact, project_id).filter(uid=uid)))
+    return found
+
+
+def find_memory(project_id: UUID, target: str) -> Targets:
+    """Return the memory of any kind that has this id, and its parts."""
+    found = Targets()
+    if uid := as_uuid(target):
+        for model in memory_models():
+            found.add_memories(kind_name(model), select_uids(project_rows(model, project_id).filter(uid=uid)))
+        add_parts(project_id, found)
     return found
 
 
@@ -144,6 +155,8 @@ def find_late(erasure: Erasure, listed: Targets) -> Targets:
     project_id, found = erasure.project_id, Targets({kind: {*uids} for kind, uids in listed.memories.items()})
     for batch in batched(sorted(listed.sessions), BATCH_SIZE):
         add_origin(project_id, found, Q(**{ORIGINS[erasure.scope]: erasure.target}, session_id__in=batch))
+    if erasure.scope == Scope.MEMORY:  # messages that came into a conversation
+        add_parts(project_id, found)
     if listed.author and erasure.scope == Scope.ACTOR:
         add_authored(found, listed.author)
     add_learned(project_id, found)

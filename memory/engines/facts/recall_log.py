@@ -12,7 +12,7 @@ from memory.db.bulk_sql import insert_all
 from memory.db.raw_select import select_equal
 from memory.engines.support.usage import measure_row, write_growth
 from memory.engines.support.write_buffer import buffer
-from memory.engines.versions.erased import erased_sessions, erased_uids
+from memory.engines.versions.erased import closed_sessions, erased_uids
 from memory.models import FactUse, RecallLog
 from memory.models.base import ERASED_MARK
 from memory.models.usage import is_full
@@ -80,7 +80,7 @@ def write_recalls(waiting: Mapping[UUID, RecallLog]) -> None:
 
 def blank_queries(project_id: UUID, logs: Sequence[RecallLog]) -> None:
     """Blank the queries of sessions, and those that found facts, which were erased while they waited."""
-    sessions = erased_sessions(project_id, {log.session_id for log in logs})
+    sessions = closed_sessions(project_id, {log.session_id for log in logs})
     facts = {str(uid) for uid in erased_uids(project_id, {UUID(uid) for log in logs for uid in log.fact_ids})}
     for log in logs:
         if log.session_id in sessions or not facts.isdisjoint(log.fact_ids):

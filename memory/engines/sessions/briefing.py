@@ -149,7 +149,7 @@ def load_previous_summary(session: Session, actor: Actor, lineage: Lineage, now:
     if not session.parent_session:
         return ""
     found = find_session(actor.project_id, session.parent_session)
-    if found is None or found.hidden or not found.summary:
+    if found is None or found.hidden or found.deleted_at or not found.summary:
         return ""
     known = {branch for branch, _ in lineage}
     if found.branch_id not in known or not actor.may_use(found.branch.name):

@@ -15,8 +15,7 @@ from memory.engines.support import validation as c
 from memory.engines.support.idempotency import ConcurrentRequest
 from memory.engines.support.usage import count_rows
 from memory.engines.versions.lookup import find_branch, require_live
-from memory.engines.versions.session_activity import require_owner
-from memory.exceptions import Conflict
+from memory.engines.versions.session_activity import refuse_closed, require_owner
 from memory.models import Session
 from memory.models.end_users import get_owner
 
@@ -54,9 +53,8 @@ def store_session(actor: Actor, branch_name: str, key: str, values: Mapping[str,
 
 
 def refuse_erased_session(session: Session) -> None:
-    """Refuse a change of an erased session. Raises Conflict."""
-    if session.erased_at:
-        raise Conflict("The session {key} was erased: it takes nothing more.", key=session.key)
+    """Refuse a change of an erased or deleted session. Raises Conflict."""
+    refuse_closed(session.key, session.erased_at, session.deleted_at)
 
 
 def complete_session(session: Session, values: Mapping[str, Any]) -> None:

@@ -39,7 +39,9 @@ def load_consolidator() -> SessionConsolidator | None:
 
 def find_learnable(session_pk: int) -> Session | None:
     """Return a session from which may be learned, None for any other."""
-    rows = Session.objects.select_related("branch").filter(erased_at=None, branch__archived_at=None)
+    rows = Session.objects.select_related("branch").filter(
+        erased_at=None, deleted_at=None, branch__archived_at=None
+    )
     session = rows.filter(pk=session_pk).first()
     if session:
         narrow_branch(session)

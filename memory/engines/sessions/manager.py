@@ -41,7 +41,7 @@ from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.repositories import is_elsewhere
 from memory.exceptions import Conflict, NotFound, QuotaExceeded
-from memory.models import Branch, Session
+from memory.models import Branch, BranchedModel, Session
 from memory.queue.producer import enqueue
 from memory.repository_names import ANY
 from memory.texts import OWN_SUMMARY
@@ -90,6 +90,11 @@ class SessionPart(Protocol):
 
     def find_utterances(self, lineage: Lineage, message_ids: Sequence[UUID]) -> Mapping[UUID, Utterance]:
         """Return when each of the messages was said and by whom, where it is visible on the lineage."""
+
+    def summarise(self, session: Session, lineage: Lineage, rows: Sequence[BranchedModel]) -> str | None:
+        """Return Day1's own summary of a session whose rows were deleted or came back; None where it quotes
+        none of them.
+        """
 
 
 @dataclass
@@ -200,7 +205,7 @@ class SessionManager:
         Raises BranchForbidden for a known session on a branch that the actor may not use.
         """
         known = find_session(actor.project_id, session_id)
-        if known and (known.project_path or not project_path or known.erased_at):
+        if known and (known.project_path or not project_path or known.erased_at or known.deleted_at):
             require_scope(actor, "write", known)
             return known  # nothing to add: the common case for events of a session
         fields: SessionFields = {"project_path": project_path}
@@ -263,7 +268,7 @@ class SessionManager:
         if learning.load_consolidator() is None:
             return
         recent = {"ended_at__gte": timezone.now() - SWEPT, "branch__archived_at": None}
-        ended = Session.objects.filter(**recent, erased_at=None)
+        ended = Session.objects.filter(**recent, erased_at=None, deleted_at=None)
         waiting = ended.filter(Q(consolidated_at=None) | Q(consolidated_at__lt=F("ended_at")))
         for pk in waiting.order_by("pk").values_list("pk", flat=True)[:BATCH_SIZE]:
             enqueue("memory.consolidate", pk)
@@ -272,7 +277,7 @@ class SessionManager:
         """End, as abandoned, the sessions without activity for 24 hours; return how many."""
         buffer.flush()
         before = (now or timezone.now()) - IDLE
-        heard = Session.objects.filter(status=Status.ACTIVE).annotate(
+        heard = Session.objects.filter(status=Status.ACTIVE, deleted_at=None).annotate(
             heard=Coalesce("active_at", "started_at")
         )
         idle = heard.filter(heard__lt=before)
@@ -302,6 +307,7 @@ def load_parts(paths: tuple[str, ...]) -> tuple[SessionPart, ...]:
 def find_previous(session: Session) -> Session | None:
     """Return the last session on the same path in which something happened, live or imported."""
     where = {"branch": session.branch_id, "project_path": session.project_path, "hidden": False}
+    where["deleted_by"] = ""  # a value, which is asked for as fast as the others
     plan = plan_last(Session, name_fields(Session), MAX_PREVIOUS + 1, **where)
     rows = build_instances(Session, Session.objects.db, fetch_each([plan]))
     others = [row for row in rows if row.key != session.key][:MAX_PREVIOUS]
@@ -345,7 +351,8 @@ def get_session(actor: Actor, session_id: str, is_shown: bool = False) -> Sessio
     """Return a session; with ``is_shown`` one in quarantine is not there. Raises NotFound."""
     key = own_session(c.plain_text("session_id", session_id), actor.end_user)
     session = find_session(actor.project_id, key)
-    if session is None or (is_shown and session.hidden) or not actor.end_user.owns(session):
+    is_gone = session is None or session.deleted_at or (is_shown and session.hidden)
+    if session is None or is_gone or not actor.end_user.owns(session):
         raise NotFound("There is no session with this id.")
     require_scope(actor, "read", session)
     return session

@@ -61,7 +61,7 @@ def find_origin(actor: Actor, repository: str = "") -> Origin:
 def list_open(actor: Actor) -> list[OpenSession]:
     """Return the sessions that the key brings events of and that run."""
     rows = Session.objects.filter(project=actor.project_id, brought_by=actor.id, status=Session.Status.ACTIVE)
-    rows = rows.filter(hidden=False, erased_at=None)
+    rows = rows.filter(hidden=False, erased_at=None, deleted_at=None)
     since = timezone.now() - OPEN
     heard = rows.annotate(heard_at=Coalesce("active_at", "started_at")).filter(heard_at__gte=since)
     columns = heard.order_by("-heard_at").values_list(*OpenSession._fields)

@@ -65,10 +65,10 @@ def build_session_uid(project_id: UUID, key: str) -> UUID:
     return uuid5(project_id, f"session:{key}")
 
 
-def erased_sessions(project_id: UUID, keys: Iterable[str]) -> set[str]:
-    """Return those of the sessions that were erased: what still arrives of them is not stored."""
-    rows = select_equal(Session, ("key", "erased_at"), project=[project_id], key=set(keys))
-    return {key for key, erased_at in rows if erased_at}
+def closed_sessions(project_id: UUID, keys: Iterable[str]) -> set[str]:
+    """Return those of the sessions that were erased or deleted: what still arrives of them is not stored."""
+    rows = select_equal(Session, ("key", "erased_at", "deleted_at"), project=[project_id], key=set(keys))
+    return {key for key, *closed_at in rows if any(closed_at)}
 
 
 def refuse_erased(project_id: UUID, rows: Sequence[BranchedModel]) -> None:

@@ -2,8 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import Any, TypeVar
 from uuid import UUID
+
+from django.db.models import Q, QuerySet
 
 from memory.actors import Actor
 from memory.db.expressions import StoodAt
@@ -131,6 +135,13 @@ def nearest_versions(lineage: Lineage, model: type[Row], uids: Iterable[UUID]) -
         found |= {row.uid: row for row in rows}
         left = [uid for uid in left if uid not in found]
     return found
+
+
+def select_tombstones(lineage: Lineage, model: type[Row]) -> QuerySet[Row]:
+    """Return the tombstones that stand along a lineage; a nearer branch may show a memory again."""
+    standing = reduce(or_, (Q(branch=one, seq_from__lte=end, seq_to__gt=end) for one, end in lineage))
+    branches = [branch for branch, _ in lineage]  # for the index
+    return model._base_manager.filter(standing, branch__in=branches, deleted=True)
 
 
 def plan_nearest(point: tuple[int, int], model: type[BranchedModel], uids: Sequence[UUID]) -> list[Statement]:

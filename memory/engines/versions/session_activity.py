@@ -37,18 +37,16 @@ def begin_sessions(
     """Create the unknown sessions, given by their ids, in the running commit.
 
     A known session of the branch whose repository is unknown gets this one. Returns the repository of each.
-    Raises Conflict for an erased session, Invalid for an id that holds a secret, UserForbidden for a session
-    of another end user.
+    Raises Conflict for an erased or deleted session, Invalid for an id that holds a secret, UserForbidden for
+    a session of another end user.
     """
     touch_sessions(branch, at, named)
     rows = Session.objects.filter(project=branch.project_id, key__in=named)
     known = {}
-    for key, path, erased_at, *owner in rows.values_list(
-        "key", "project_path", "erased_at", "user_id", "app_id"
-    ):
+    columns = ("key", "project_path", "erased_at", "deleted_at", "user_id", "app_id")
+    for key, path, erased_at, deleted_at, *owner in rows.values_list(*columns):
         require_owner(EndUser(named[key].user_id, named[key].app_id), EndUser(*owner))
-        if erased_at:
-            raise Conflict("The session {key} was erased: it takes nothing more.", key=key)
+        refuse_closed(key, erased_at, deleted_at)
         known[key] = path
     missing = sorted(set(named) - set(known))
     for key in missing:
@@ -78,6 +76,14 @@ def require_owner(end_user: EndUser, owner: EndUser) -> None:
     """
     if not end_user.owns(owner):
         raise UserForbidden()
+
+
+def refuse_closed(key: str, erased_at: datetime | None, deleted_at: datetime | None) -> None:
+    """Refuse to add to a session that was erased or deleted. Raises Conflict."""
+    if erased_at:
+        raise Conflict("The session {key} was erased: it takes nothing more.", key=key)
+    if deleted_at:
+        raise Conflict("The session {key} is deleted: restore it, or name another one.", key=key)
 
 
 def require_session(actor: Actor) -> None:

@@ -292,6 +292,7 @@ SENTENCES = (  # the same for any field
     "has 1 to 200 characters",  # and so is a label of spaces
     "levels deep",
     "is longer than",
+    "Say what to delete",
 )
 
 

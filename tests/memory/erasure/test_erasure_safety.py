@@ -19,7 +19,7 @@ from memory.engines.facts.import_export import FactImport, export_facts
 from memory.engines.store.snapshots import SnapshotManager
 from memory.engines.store.workspaces import WorkspaceEngine
 from memory.engines.versions.blanking import replay_erasures
-from memory.engines.versions.erased import erased_sessions, erased_uids
+from memory.engines.versions.erased import closed_sessions, erased_uids
 from memory.exceptions import Conflict, Invalid, NotFound, ScopeMissing
 from memory.models import (
     AuditEntry,
@@ -100,7 +100,7 @@ class TestNothingBringsItBack:
     def test_a_session_that_goes_on(self, actor, project, main) -> None:
         write_everything(actor)
         ERASURES.erase(actor=actor, scope="session", target=SESSION, confirm=SESSION)
-        assert erased_sessions(project.pk, [SESSION, "another", ""]) == {SESSION}
+        assert closed_sessions(project.pk, [SESSION, "another", ""]) == {SESSION}
         agent = actor.with_origin(session_id=SESSION)
         for write in (
             lambda: FACTS.write_fact(actor=agent, fact_text="Later"),

@@ -16,7 +16,7 @@ from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.facts.recall_log import log_recall
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.support.write_buffer import buffer
-from memory.engines.versions.erased import erased_sessions
+from memory.engines.versions.erased import closed_sessions
 from memory.exceptions import Conflict
 from memory.models import Erasure, Fact, RecallLog, Session
 from memory.models.base import ERASED_MARK
@@ -119,7 +119,7 @@ class TestBetween:
         agent = actor.with_origin(session_id="second", agent_id="ada")
         done = erase_while(actor, "agent", "ada", lambda: FACTS.write_fact(actor=agent, fact_text=LATE))
         assert (tables_with(WORD), done.counts["session"]) == (set(), 2)
-        assert erased_sessions(project.pk, ["second"]) == {"second"}
+        assert closed_sessions(project.pk, ["second"]) == {"second"}
 
     def test_others_are_left_alone(self, actor, main) -> None:
         write_everything(actor)

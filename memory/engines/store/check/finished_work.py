@@ -26,7 +26,7 @@ def is_compared(project_id: str) -> bool:
 def is_learned(session_pk: int) -> bool:
     """Return whether a session was learned from, or never will be."""
     waiting = Q(consolidated_at=None) | Q(consolidated_at__lt=F("ended_at"))
-    live = Session.objects.filter(erased_at=None, branch__archived_at=None)
+    live = Session.objects.filter(erased_at=None, deleted_at=None, branch__archived_at=None)
     return not live.filter(waiting, pk=session_pk).exists()
 
 

@@ -1,0 +1,1 @@
+"""Deletion: what is hidden, restored, and erased where that is asked for."""
