@@ -4,6 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.engines.fields.base import NO_USE, READ, Field, Noun, Option, Use
 from memory.engines.fields.common import (
+    EXPECTED_VERSION,
     KEY_LENGTH,
     NAMESPACE_LENGTH,
     answered_branch,
@@ -16,6 +17,7 @@ from memory.engines.fields.types import Choice, Flag, JSONValue, ListOf, LongTex
 
 MAX_SECONDS = 10 * 366 * 24 * 3600
 MAX_CALLS = 1000
+SEARCH_TYPES = ("hybrid", "keyword", "vector")
 
 NAMESPACE = Field(
     "namespace",
@@ -77,7 +79,8 @@ PREFIX = Field(
     "A namespace: its items and those of all below it.",
     option=Option("of this namespace and of all below it", metavar="PATH"),
 )
-SUFFIX = Field("suffix", Reference(NAMESPACE_LENGTH), "The last segments of a namespace.")
+ENDS = PREFIX.with_traits(help="The first segments of a namespace; * is any segment.")
+SUFFIX = Field("suffix", Reference(NAMESPACE_LENGTH), "The last segments of a namespace; * is any segment.")
 DEPTH = Field("depth", Whole(1, 256), "So many segments of each namespace.", null=True)
 WHERE = Field(
     "where",
@@ -134,7 +137,9 @@ CALL = Record(
         PREFIX,
         SUFFIX,
         DEPTH,
+        EXPECTED_VERSION.with_traits(help="Of a put or a delete: only while the item is at this version."),
         Field("query", Reference(8000), "What is looked for; without it items come in their order."),
+        Field("search_type", Choice([(one, one) for one in SEARCH_TYPES]), "Of a query; hybrid by default."),
         WHERE,
         MANY,
         OFFSET,

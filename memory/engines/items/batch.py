@@ -30,6 +30,8 @@ from memory.engines.versions.lookup import MAIN, open_point
 from memory.exceptions import Invalid, NotFound, TooLarge, UnknownField
 from memory.models import Fact
 
+CHECK_VERSION = c.optional_check(c.integer_check(0))
+CHECK_TYPE = c.one_of(f.SEARCH_TYPES)
 CHECK_WHERE = c.optional_check(f.WHERE.type.build_check())
 MAX_SEARCHES = 50  # in one request, of items and of namespaces: each may look at 10,000 items
 NAMES = frozenset(one.name for one in f.CALL.fields)
@@ -93,7 +95,7 @@ class BatchRun:
         self.where: dict[str, Any] = {"actor": actor, "branch_name": branch_name}
         self.writer = ItemWriter(actor)
         self.puts: dict[str, Put] = {}
-        self.removed: dict[str, None] = {}
+        self.removed: dict[str, int | None] = {}  # by path, the version that is expected
         self.paths: dict[int, tuple[str, str]] = {}  # by call: op, path
         self.done: dict[str, WriteResult | None] = {}
         self.renewed: dict[str, None] = {}  # paths whose ttl begins anew
@@ -122,7 +124,7 @@ class BatchRun:
 
     def note_put(self, index: int, call: Mapping[str, Any]) -> None:
         self.actor.require_scope("write", self.branch)
-        put = self.writer.check_put(call)
+        put = self.writer.check_put(call, CHECK_VERSION("expected_version", call.get("expected_version")))
         self.paths[index] = "put", put.path
         self.removed.pop(put.path, None)
         self.puts[put.path] = put
@@ -132,14 +134,14 @@ class BatchRun:
         path = check_path(call.get("namespace"), call.get("key"))
         self.paths[index] = "delete", path
         self.puts.pop(path, None)
-        self.removed[path] = None
+        self.removed[path] = CHECK_VERSION("expected_version", call.get("expected_version"))
 
     def write(self) -> None:
         """Write all in one commit, if there is anything to write."""
         if not self.paths:
             return
         with open_commit(self.actor, self.branch, "item.batch") as commit:
-            self.done = self.writer.write_all(commit, self.puts, list(self.removed))
+            self.done = self.writer.write_all(commit, self.puts, self.removed)
 
     def renew(self) -> None:
         """Begin the ttl anew of what was read with that wish, once the writes are done."""
@@ -174,6 +176,7 @@ class BatchRun:
         conditions = parse_conditions("where", CHECK_WHERE("where", call.get("where")))
         limit = f.MANY.type.build_check()("limit", call.get("limit", 10))
         offset = f.OFFSET.type.build_check()("offset", call.get("offset", 0))
+        search_type = CHECK_TYPE("search_type", call.get("search_type", "hybrid"))
         query, renew = c.plain_text("query", call.get("query") or ""), self._take_renew(call)
         if query.strip() and offset + limit > MAX_HITS:
             raise Invalid("A search has at most {most} results.", most=MAX_HITS, field="limit")
@@ -182,7 +185,7 @@ class BatchRun:
             branch, seq = open_point(self.actor, self.branch, None)
             rows = filter_prefix(Fact.objects.on(branch, seq), prefix)
             listed = Listed(rows, seq, None, timezone.now(), conditions)
-            find = partial(self._search, query, prefix) if query.strip() else self._list
+            find = partial(self._search, query, search_type, prefix) if query.strip() else self._list
             result = find(listed, limit, offset)
             due = [row.path for row, _ in result.items if renew and is_due(row)]
             self.renewed |= dict.fromkeys(map(str, due))
@@ -205,14 +208,21 @@ class BatchRun:
         more = len(batch) > limit or next(found, None) is not None
         return CallResult("search", items=[(row, None) for row in batch[:limit]], more=more)
 
-    def _search(self, query: str, prefix: str, listed: Listed, limit: int, offset: int) -> CallResult:
+    def _search(
+        self, query: str, search_type: str, prefix: str, listed: Listed, limit: int, offset: int
+    ) -> CallResult:
         scan = listed.scan()
         uids = frozenset(row.uid for row in scan) if listed.conditions else None
         if scan.stopped:
             raise TooLarge(what="What a search looks at", limit=f"{listing.SCAN_ROWS} items", field="prefix")
         filters = replace(ItemFilter.from_values({"namespace": prefix}), uids=uids)
         found = SearchEngine().search_range(
-            query=query, filters=filters, offset=offset, limit=limit + 1, **self.where
+            query=query,
+            search_type=search_type,
+            filters=filters,
+            offset=offset,
+            limit=limit + 1,
+            **self.where,
         )
         items: list[tuple[Fact, float | None]] = [(hit.fact, hit.score) for hit in found[:limit]]
         return CallResult("search", items=items, more=len(found) > limit)

@@ -16,7 +16,7 @@ from memory.db.fields import dumps
 from memory.db.transactions import retry_methods
 from memory.engines.embedding.awaited import awaited_texts
 from memory.engines.facts import rules
-from memory.engines.facts.batch import FactBatch, WriteResult
+from memory.engines.facts.batch import NOTHING, FactBatch, WriteResult
 from memory.engines.facts.filters import filter_lasting
 from memory.engines.facts.item_paths import (
     Places,
@@ -175,7 +175,7 @@ class ItemEngine:
         *,
         actor: Actor,
         branch_name: str = MAIN,
-        prefix: Annotated[str, f.PREFIX] = "",
+        prefix: Annotated[str, f.ENDS] = "",
         suffix: Annotated[str, f.SUFFIX] = "",
         depth: Annotated[int | None, f.DEPTH] = None,
         at: Any = None,
@@ -184,14 +184,15 @@ class ItemEngine:
     ) -> list[str]:
         """Return the different namespaces of items in their order. Raises Invalid."""
         branch, seq = open_point(actor, branch_name, at)
-        rows = filter_prefix(Fact.objects.on(branch, seq), check_prefix("prefix", prefix))
+        rows = Fact.objects.on(branch, seq)
         limit, offset = (
             f.MANY.type.build_check()("limit", limit),
             f.OFFSET.type.build_check()("offset", offset),
         )
         depth = c.optional_check(f.DEPTH.type.build_check())("depth", depth)
         lasting = filter_lasting(rows, timezone.now())
-        found = walk_namespaces(lasting, check_prefix("suffix", suffix), depth)
+        ends = check_prefix("prefix", prefix), check_prefix("suffix", suffix)
+        found = walk_namespaces(lasting, *ends, depth)
         return list(islice(found, offset, offset + limit))
 
 
@@ -225,10 +226,10 @@ class ItemWriter:
         return Put(path, row, ttl, **conditions, expected_version=expected_version)
 
     def write_all(
-        self, commit: CommitWriter, puts: Mapping[str, Put], removed: Sequence[str] = ()
+        self, commit: CommitWriter, puts: Mapping[str, Put], removed: Mapping[str, int | None] = NOTHING
     ) -> dict[str, WriteResult | None]:
         """Write puts and deletions by path in one commit; return what stands there now, None for what was
-        deleted.
+        deleted. ``removed`` has the versions that are expected, None for any.
 
         Raises KeyTaken, StaleVersion, and Conflict for a key whose item is in quarantine.
         """
@@ -250,6 +251,8 @@ class ItemWriter:
             awaited_texts.note([put.row.content_hash] if put.row.embed is None else [])
             done[path] = WriteResult(put.row if old is None else old, old is None or is_over(old, commit.at))
         gone = {path: row for path in removed if (row := places.get(path, commit.at))}
+        for path, expected in removed.items():
+            check_expected(gone.get(path), expected)
         changes += [(row, {}, True) for row in gone.values()]
         done |= dict.fromkeys(gone)
         self._write_rows(commit, fresh, changes, done)

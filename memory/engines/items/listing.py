@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import takewhile
 from typing import Any
 
 from django.db.models import Q
@@ -28,6 +29,7 @@ from memory.models import Fact
 from memory.models.facts import KEY_MARK
 
 SCAN_ROWS = 10_000  # looked at for a page with conditions, which may then have fewer results than its limit
+ANY = "*"  # in the ends of namespaces: any segment
 FURTHEST = "\U0010ffff"
 
 
@@ -98,17 +100,19 @@ class Listed:
         raise Invalid(NOT_OURS, field="cursor")
 
 
-def walk_namespaces(rows: VersionedQuerySet[Fact], suffix: str, depth: int | None) -> Iterator[str]:
+def walk_namespaces(
+    rows: VersionedQuerySet[Fact], prefix: str, suffix: str, depth: int | None
+) -> Iterator[str]:
     """Yield different namespaces in their order, cut to ``depth`` segments; each costs one look-up."""
-    beyond, yielded = None, set[str]()
+    rows, beyond, yielded = filter_prefix(rows, cut_wildcards(prefix)), None, set[str]()
     while (path := find_next(rows, beyond)) is not None:
         namespace = path.partition(KEY_MARK)[0]
         shown = "/".join(namespace.split("/")[:depth])
-        if ends_with(namespace, suffix) and shown not in yielded:
+        if has_ends(namespace, prefix, suffix) and shown not in yielded:
             yielded.add(shown)
             yield shown
-        # Behind all of its own keys; of one that is cut, and needs no suffix, behind all that is below it.
-        is_cut = depth is not None and not suffix and namespace.count("/") + 1 >= depth
+        # Behind all of its own keys; of one that is cut, and has any end, behind all that is below it.
+        is_cut = depth is not None and not suffix and ANY not in prefix and namespace.count("/") + 1 >= depth
         beyond = f"{shown}/{FURTHEST}" if is_cut else f"{namespace}{KEY_MARK}{FURTHEST}"
 
 
@@ -118,6 +122,16 @@ def find_next(rows: VersionedQuerySet[Fact], beyond: str | None) -> str | None:
     return min((path for (path,) in found), default=None)
 
 
-def ends_with(namespace: str, suffix: str) -> bool:
-    """Return whether the last segments of a namespace are these."""
-    return not suffix or namespace == suffix or namespace.endswith(f"/{suffix}")
+def cut_wildcards(prefix: str) -> str:
+    """Return the segments of a prefix before the first that is any."""
+    return "/".join(takewhile(lambda segment: segment != ANY, prefix.split("/")))
+
+
+def has_ends(namespace: str, prefix: str, suffix: str) -> bool:
+    """Return whether the first segments of a namespace are these, and the last ones those; * is any."""
+    segments = namespace.split("/")
+    first, last = ([one for one in end.split("/") if one] for end in (prefix, suffix))
+    if len(segments) < max(len(first), len(last)):
+        return False
+    ends = [*zip(first, segments, strict=False), *zip(last[::-1], segments[::-1], strict=False)]
+    return all(expected in (ANY, segment) for expected, segment in ends)

@@ -149,12 +149,13 @@ class SearchEngine:
         offset: int,
         limit: int,
         branch_name: str = MAIN,
+        search_type: str = "hybrid",
         filters: FactFilter | None = None,
     ) -> Sequence[Hit]:
         """Return hits by their place in the order of a search. Raises as ``search``."""
         actor.require_scope("read", branch_name)
         require_session(actor)
-        options = parse_options(actor, "hybrid", filters, (), "", None, None)
+        options = parse_options(actor, search_type, filters, (), "", None, None)
         pages = self._open_pages([branch_name], query, options, actor, 1, None)
         with get_backend().snapshot():
             found, chosen = pages.read_range(offset, limit)

@@ -408,6 +408,10 @@ def test_a_batch_writes_all_or_nothing(api: Api) -> None:
     with nothing_left():
         for bad, code in (
             ({"op": "put", **at("a/k"), "value": 1, "only_new": True}, "key_taken"),
+            ({"op": "put", **at("a/k"), "value": 2, "expected_version": 7}, "stale_version"),
+            ({"op": "delete", **at("a/k"), "expected_version": 7}, "stale_version"),
+            ({"op": "delete", **at("a/none"), "expected_version": 1}, "stale_version"),
+            ({"op": "search", "query": "a", "search_type": "near"}, "invalid"),
             ({"op": "put", "namespace": "a", "key": "x"}, "invalid"),
             ({"op": "put", **at("a/x"), "value": "x" * 70_000}, "too_large"),
             ({"op": "move", **at("a/x")}, "invalid"),

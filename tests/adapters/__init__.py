@@ -1,0 +1,1 @@
+"""Programs that keep what frameworks keep, as their adapters would: over REST alone."""
