@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from memory.actors import SERVER
+from memory.engines.access.keys import list_own
 from memory.engines.access.project_removal import Removal
 from memory.engines.access.project_templates import ProjectTemplateEngine
 from memory.engines.audit.server_trail import ServerTrailEngine
@@ -62,6 +63,9 @@ class Projects(ActionPage, ListPage):
             fixed={"scopes": [SERVER]},
             button=lazy("Make the key"),
         ),
+        "revoke": Action(
+            KEYS["revoke"], lazy("The key %(label)s opens nothing any more."), takes=("key_id",)
+        ),
     }
     extra_context = {
         "lead": lazy(
@@ -79,7 +83,8 @@ class Projects(ActionPage, ListPage):
         templates = ProjectTemplateEngine().list_templates(actor=actor, limit=100).results
         entries = ServerTrailEngine().list_entries(actor=actor, limit=NEWEST).results
         trail = [(one, ACTION_LABELS.get(one.action, one.action)) for one in entries]
-        return super().get_context_data(templates=templates, trail=trail, **kwargs)
+        keys = list_own(actor).filter(project=None, revoked_at=None)
+        return super().get_context_data(templates=templates, trail=trail, keys=keys, **kwargs)
 
     def carry_out(self, name: str, values: dict[str, Any]) -> Any:
         """Return the result of an action; who makes a project becomes its maintainer."""

@@ -11,9 +11,16 @@ from django.utils import timezone
 from day1site import cli
 from memory.actors import SERVER, local_actor
 from memory.engines.access.keys import KeyEngine
-from memory.engines.access.project_removal import MAX_ROWS_AT_ONCE, finish_removals, run_removal
+from memory.engines.access.project_removal import (
+    MAX_ROWS_AT_ONCE,
+    finish_removals,
+    list_branches,
+    remove_portion,
+    run_removal,
+)
+from memory.engines.store.check.engine import CheckEngine
 from memory.exceptions import ScopeMissing
-from memory.models import ApiKey, Fact, Membership, Project, RecallLog, ServerEntry
+from memory.models import ApiKey, Commit, Fact, Membership, Project, RecallLog, ServerEntry
 from memory.queue.producer import is_queued
 from memory.tasks import sweep_removals
 from tests.memory.api.client import Api, api_for, nothing_left, refused
@@ -226,6 +233,8 @@ def test_a_large_project_goes_behind_the_answer_and_after_a_crash(keeper: Api, t
     refused(Api(tenant.token).get("/facts"), 401, "unauthenticated")
     refused(keeper.post("/projects", {"slug": "acme"}), 409, "exists")
     assert run_removal(tenant, seconds=1e-9) is False  # as far as a process came that was killed
+    remove_portion(tenant, Commit, list_branches(tenant))
+    assert CheckEngine().check_store(["commits", "audit"]).problems == []
     shown = keeper.get("/projects/acme").json()
     assert (shown["state"], 0 < shown["removal"]["removed"] < shown["removal"]["rows"]) == ("removing", True)
     assert keeper.delete("/projects/acme?confirm=acme").status_code == 202
@@ -275,6 +284,9 @@ def test_superusers_keep_projects_on_a_page(keeper: Api, project: Project) -> No
     token = re.search("day1_[a-z0-9]{8}_[A-Za-z0-9]+", shown.content.decode())
     assert token
     assert Api(token[0]).get("/projects/acme").status_code == 200
+    key = ApiKey.objects.get(label="ops")
+    assert page.post("/p/test/projects", {"do": f"revoke:{key.pk}"}).status_code == 302
+    refused(Api(token[0]).get("/projects"), 401, "unauthenticated")
     with nothing_left():
         assert page.post("/p/test/projects/acme/remove", {"confirm": "no"}).status_code == 400
         assert admin.post("/p/test/projects/acme/remove", {"confirm": "acme"}).status_code == 403

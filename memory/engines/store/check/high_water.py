@@ -122,8 +122,8 @@ def find_behind(alias: str, mark: dict[str, Any]) -> dict[str, int]:
 
 
 def find_removed(alias: str) -> set[str]:
-    """Return the projects that were removed, by the server's trail."""
-    entries = ServerEntry.objects.using(alias).filter(action="project.removed")
+    """Return the projects that were removed or are being so, by the server's trail."""
+    entries = ServerEntry.objects.using(alias).filter(action="project.remove")
     return {str(detail.get("project")) for detail in entries.values_list("detail", flat=True)}
 
 
