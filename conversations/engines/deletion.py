@@ -11,7 +11,8 @@ from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.transactions import retry_methods
 from memory.engines.deletion.memories import PLACE_TAKEN, Deletion, MemoryDeletion
-from memory.engines.fields.deletion import DROP_COPIES, DRY_DELETION, ERASE, MANY
+from memory.engines.fields.deletion import DROP_COPIES, DRY_DELETION, ERASE, MANY, SESSION
+from memory.engines.support.pagination import Page
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.lookup import MAIN, open_lineage
 from memory.exceptions import Conflict
@@ -79,6 +80,22 @@ class ConversationDeletion:
         lineage = open_lineage(actor, branch_name)
         return attach_counts([get_visible(lineage, conversation_id)], lineage)[0]
 
+    def list_deleted(
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = MAIN,
+        session_id: Annotated[str, SESSION] = "",
+        limit: int = 50,
+        cursor: str = "",
+    ) -> Page[Any]:
+        """List the deleted conversations that a restore brings back, the newest first, with the counts of
+        what is left of them.
+        """
+        page = conversation_rows.list_deleted(actor, branch_name, session_id, limit, cursor)
+        attach_counts(page.results, open_lineage(actor, branch_name))
+        return page
+
 
 @retry_methods
 class MessageDeletion:
@@ -116,3 +133,15 @@ class MessageDeletion:
     def restore_message(self, *, message_id: UUID, actor: Actor, branch_name: str = MAIN) -> Any:
         """Restore a deleted message in its place. Raises NotFound, IllegalTransition, Conflict."""
         return message_rows.restore(message_id, actor, branch_name)
+
+    def list_deleted(
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = MAIN,
+        session_id: Annotated[str, SESSION] = "",
+        limit: int = 50,
+        cursor: str = "",
+    ) -> Page[Any]:
+        """List the deleted messages that a restore brings back, the newest first."""
+        return message_rows.list_deleted(actor, branch_name, session_id, limit, cursor)

@@ -100,6 +100,15 @@ CONVERSATIONS.add(
     serves_end_users=True,
 )
 CONVERSATIONS.add(
+    "deleted",
+    deletion.list_deleted,
+    "List the deleted conversations that can be restored",
+    ROW,
+    verb="get",
+    of_row=False,
+    serves_end_users=True,
+)
+CONVERSATIONS.add(
     "restore",
     deletion.restore_conversation,
     "Restore a deleted conversation with its messages",

@@ -43,6 +43,15 @@ MESSAGES.add(
     serves_end_users=True,
 )
 MESSAGES.add(
+    "deleted",
+    deletion.list_deleted,
+    "List the deleted messages that can be restored",
+    MESSAGE_ROW,
+    verb="get",
+    of_row=False,
+    serves_end_users=True,
+)
+MESSAGES.add(
     "restore",
     deletion.restore_message,
     "Restore a deleted message in its place",

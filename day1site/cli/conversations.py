@@ -57,7 +57,7 @@ GROUP.add_operation(
     line="{summary}\n{tokens} tokens as {summary_tokens}",
 )
 GROUP.add_deletion(
-    "conversations", "a conversation with its messages", "conversations", "0197…", "--session s1"
+    "conversations", "a conversation with its messages", "conversations", "0197…", "--session s1", "title"
 )
 cherry_pick = make_operation(
     "conversations.cherry_pick",
@@ -170,7 +170,7 @@ MESSAGES.add_list(
     empty="No message here.",
 )
 MESSAGES.add_operation("messages.retrieve", "Show a message.", "day1 messages show 0197…")
-MESSAGES.add_deletion("messages", "a message", "messages", "0197…", "--session-id s1")
+MESSAGES.add_deletion("messages", "a message", "messages", "0197…", "--session-id s1", "content")
 
 
 @MESSAGES.action(

@@ -68,4 +68,4 @@ def timeline(run: Invocation, branch: str, **options: Any) -> None:
 
 
 GROUP.add_operation("observations.retrieve", "Show an observation.", "day1 observations show 0197…")
-GROUP.add_deletion("observations", "an observation", "observations", "0197…", "--session s1")
+GROUP.add_deletion("observations", "an observation", "observations", "0197…", "--session s1", "summary")

@@ -57,8 +57,10 @@ class Noun(Group):
     def add_operation(self, action: str, about: str, *examples: str, **traits: Any) -> None:
         self.add(make_operation(action, about, *examples, **traits))
 
-    def add_deletion(self, prefix: str, one: str, many: str, row: str, example: str) -> None:
-        """Add the commands that delete a row, delete those that fit, and restore one."""
+    def add_deletion(self, prefix: str, one: str, many: str, row: str, example: str, text: str = "") -> None:
+        """Add the commands that delete a row, delete those that fit, and restore one; what has a ``text``
+        column and is deleted is listed too.
+        """
         about = f"Delete {one}, which can be restored; with --erase it is gone for good."
         self.add_operation(f"{prefix}.destroy", about, f"day1 {self.name} delete {row}", show=print_deleted)
         self.add_operation(
@@ -67,6 +69,14 @@ class Noun(Group):
             f"day1 {self.name} delete-many {example} --dry-run",
             show=print_deletion,
         )
+        if text:
+            self.add_list(
+                f"{prefix}.deleted",
+                f"List the deleted {many} that can be restored.",
+                f"day1 {self.name} deleted",
+                columns=["id", "session=session_id", f"text={text}"],
+                empty="Nothing is deleted here.",
+            )
         about = f"Undo the deletion of {one}."
         self.add_operation(
             f"{prefix}.restore", about, f"day1 {self.name} restore {row}", line="{id}\trestored"

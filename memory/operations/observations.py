@@ -94,6 +94,15 @@ OBSERVATIONS.add(
     serves_end_users=True,
 )
 OBSERVATIONS.add(
+    "deleted",
+    deletion.list_deleted,
+    "List the deleted observations that can be restored",
+    ROW,
+    verb="get",
+    of_row=False,
+    serves_end_users=True,
+)
+OBSERVATIONS.add(
     "restore",
     deletion.restore_observation,
     "Restore a deleted observation",

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from curation.engines.quarantine.engine import QuarantineEngine
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.merging.engine import MergeEngine
 from memory.models import Membership
+from memory.texts import summarise_session
 from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
 from tests.memory.views.conftest import browser, person
 
@@ -224,12 +226,16 @@ def test_a_press_on_a_page_deletes_and_its_undo_brings_back(api: Api, talk: str,
     message, uid = name(api, talk, 2), talk.rsplit("/", 1)[1]
     do(api.post("/observations", {"summary": "It is slow.", "session_id": "s1"}), 201)
     seen = api.get("/observations").json()["results"][0]["id"]
+    bundle = do(api.post("/bundles", {"name": "clocks", "only_verified": False}), 201)["id"]
+    handoff = do(api.post("/handoffs", {"instructions": "Go on."}), 201)["id"]
     root = f"/p/{project.slug}"
     pages = {
         f"{root}{message}": f"{root}/conversations/{uid}",
         f"{root}/conversations/{uid}": f"{root}/conversations",
         f"{root}/observations/{seen}": f"{root}/observations",
         f"{root}/session?key=s1": f"{root}/sessions",
+        f"{root}/bundles/{bundle}": f"{root}/bundles",
+        f"{root}/handoffs/{handoff}": f"{root}/handoffs",
     }
     for page, opened in pages.items():
         shown = client.get(page)
@@ -264,3 +270,50 @@ def test_a_key_of_an_end_user_deletes_what_is_theirs(api: Api, project: Any) -> 
         do(alice.post(f"{path}/restore"))
     assert do(alice.post("/sessions/delete", {"ids": ["s1"]}))["count"] == 1
     assert api.get("/conversations").json()["results"] == []
+
+
+def test_what_is_deleted_is_listed_until_it_is_back_or_erased(api: Api, stranger: Api, talk: str) -> None:
+    first, second = name(api, talk, 1), name(api, talk, 2)
+    do(api.post("/branches", {"name": "task/x"}), 201)
+    for message in (first, second):
+        do(api.delete(message), 204)
+
+    def listed(query: str = "", key: Api = api) -> list[str]:
+        return [f"/messages/{row['id']}" for row in key.get(f"/messages/deleted{query}").json()["results"]]
+
+    assert listed() == listed("?session_id=s1") == [second, first]
+    assert listed("?session_id=s2") == listed("?branch=task/x") == listed(key=stranger) == []
+    page = api.get("/messages/deleted?limit=1").json()
+    assert (
+        api.get(f"/messages/deleted?limit=1&cursor={page['next']}").json()["results"][0]["content"] == SAID[0]
+    )
+    do(api.post("/branches", {"name": "task/y"}), 201)
+    do(api.post(f"{first}/restore", {"branch": "task/y"}))
+    assert listed("?branch=task/y") == [second]
+    do(api.delete(f"{second}?erase=true"))
+    assert listed() == [first]
+
+
+def test_what_is_in_quarantine_is_neither_deleted_nor_restored(api: Api, talk: str, actor: Any) -> None:
+    first, second = name(api, talk, 1), name(api, talk, 2)
+    do(api.delete(first), 204)
+    held = QuarantineEngine().create_quarantine(source="session", target="s1", actor=actor)
+    with nothing_left():
+        refused(api.delete(second), 404, "not_found")
+        refused(api.post(f"{first}/restore"), 404, "not_found")
+        assert api.get("/messages/deleted").json()["results"] == []
+        plan = api.post("/messages/delete", {"role": ["user", "assistant"], "dry_run": True})
+        assert do(plan)["count"] == 0
+    QuarantineEngine().release_quarantine(quarantine_id=held.pk, actor=actor)
+    do(api.post(f"{first}/restore"))
+    assert read(api, talk) == list(enumerate(SAID, 1))
+
+
+def test_a_summary_of_day1_does_not_quote_what_is_deleted(api: Api, talk: str) -> None:
+    summary = summarise_session(SAID[0], SAID[1])
+    do(api.post("/sessions/s1/end", {"summary": summary}))
+    message = name(api, talk, 2)
+    do(api.delete(message), 204)
+    assert api.get("/sessions/s1").json()["summary"] == f"Asked: {SAID[0]}"
+    do(api.post(f"{message}/restore"))
+    assert api.get("/sessions/s1").json()["summary"] == summary

@@ -134,6 +134,23 @@ def test_a_second_import_adds_nothing_and_a_longer_one_only_what_is_new(day1: Da
     assert len(Observation.objects.all_versions()) == 2
 
 
+def test_what_was_deleted_is_not_imported_again(day1: Day1, tmp_path: Path) -> None:
+    transcript = story()
+    file = transcript.write(tmp_path)
+    day1("import-from", "claude-code", str(file))
+    first, second = sorted(messages(), key=lambda row: row.uid)[:2]
+    for row in (first, second):
+        assert day1("messages", "delete", str(row.uid))[1] == f"{row.uid}\tdeleted\n"
+    assert day1("import-from", "claude-code", str(file))[1] == "new: nothing; known already: 4; on main.\n"
+    listed = day1("messages", "deleted")[1]
+    assert [row.split("\t")[0] for row in listed.splitlines()[1:]] == [str(second.uid), str(first.uid)]
+    day1("sessions", "delete", SESSION)
+    transcript.user("u2", "And the receipts?").write(tmp_path)
+    status, _out, err = day1("import-from", "claude-code", str(file))
+    assert (status, f"The session {SESSION} is deleted" in err) == (0, True)
+    assert day1("conversations", "list", "--session", SESSION)[1] == ""
+
+
 def test_a_dry_run_counts_and_writes_nothing(day1: Day1, tmp_path: Path) -> None:
     file = story().write(tmp_path)
     status, out, _ = day1("import-from", "claude-code", str(file), "--dry-run", "--format", "json")

@@ -66,10 +66,13 @@ class TranscriptWriter:
         page = partial(self.client.call, "conversations.list", branch=self.branch, **where)
         for dialogue in iterate_rows(lambda paging: page(**paging)):
             known.add(dialogue, self._read_messages(dialogue["id"]))
+        page = partial(self.client.call, "messages.deleted", branch=self.branch, session_id=session)
+        gone = list(iterate_rows(lambda paging: page(**paging)))
+        known.read_messages(iter(gone))
         if known.messages:
             page = partial(self.client.call, "observations.list", branch=self.branch, **where)
             found = iterate_rows(lambda paging: page(**paging))
-            known.observed = {row["message_id"] for row in found}
+            known.observed = {row["message_id"] for row in found} | {row["id"] for row in gone}
         return known
 
     def _read_messages(self, uid: str) -> Iterator[Answer]:
@@ -172,6 +175,11 @@ class Known:
         self.matched: set[str] = set()  # ids in the file of calls that are one of these
 
     def add(self, dialogue: Answer, messages: Iterator[Answer]) -> None:
+        if self.read_messages(messages) and dialogue["status"] == "active":
+            self.open[dialogue["agent_id"]] = dialogue["id"]
+
+    def read_messages(self, messages: Iterator[Answer]) -> bool:
+        """Note messages that are there, or were deleted; return whether an import brought any."""
         imported = False
         for row in messages:
             if source := row["metadata"].get("source_id"):
@@ -180,8 +188,7 @@ class Known:
             else:
                 self._add_calls(row)
                 self.texts[digest_text(row["role"], row["content"])] += not row["tool_calls"]
-        if imported and dialogue["status"] == "active":
-            self.open[dialogue["agent_id"]] = dialogue["id"]
+        return imported
 
     def _add_calls(self, row: Answer) -> None:
         for call in row["tool_calls"] or ():

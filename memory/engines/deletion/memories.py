@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,9 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils.translation import gettext_noop as _
 
-from memory.actors import Actor
+from memory.actors import Actor, own_session
+from memory.db.expressions import NotHidden
+from memory.db.lineage import hides_quarantined
 from memory.db.querysets import VersionedQuerySet
 from memory.engines.embedding.enqueue import enqueue_missing
 from memory.engines.erasure.engine import ErasureEngine, confirm_name
@@ -20,10 +22,11 @@ from memory.engines.facts.links import target_model
 from memory.engines.sessions.manager import session_parts
 from memory.engines.store.snapshots import forbid_patterns
 from memory.engines.support.batches import batched
+from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.commits import BATCH_SIZE, MAX_COMMIT_ROWS, CommitWriter, open_commit
 from memory.engines.versions.erased import erased_uids, find_hidden
 from memory.engines.versions.kinds import versioned_models
-from memory.engines.versions.lookup import nearest_versions
+from memory.engines.versions.lookup import nearest_versions, open_point, select_tombstones
 from memory.exceptions import (
     BranchArchived,
     BranchReadOnly,
@@ -36,6 +39,7 @@ from memory.exceptions import (
     TooLarge,
 )
 from memory.models import OPEN, BranchedModel, Commit, Erasure, Session
+from memory.models.base import ERASED_MARK
 from memory.models.end_users import get_owner
 from memory.texts import OWN_SUMMARY
 
@@ -104,6 +108,24 @@ class MemoryDeletion:
                 raise TooLarge(what="The deletion", limit=f"{MAX_COMMIT_ROWS} rows")
             counts = delete_rows(commit, fetch_rows(self._shown(commit), "uid", uids), dry_run)
         return Deletion(len(uids), [str(uid) for uid in uids[:SHOWN_IDS]], counts, dry_run, commit.commit)
+
+    def list_deleted(
+        self, actor: Actor, branch_name: str, session_id: str, limit: int, cursor: str
+    ) -> Page[Any]:
+        """List what can be restored on a branch, the newest first. Raises scope and branch refusals."""
+        branch, _seq = open_point(actor, branch_name, None)
+        lineage = branch.lineage()
+        rows = select_tombstones(lineage, self.model).filter(**actor.end_user.list_columns())
+        rows = rows.filter(NotHidden()) if hides_quarantined(lineage) else rows
+        rows = rows.exclude(**dict.fromkeys([self.model.KIND.title], ERASED_MARK))
+        if session_id:
+            rows = rows.filter(session_id=own_session(session_id, actor.end_user))
+        page = paginate(rows, key="-uid", limit=limit, cursor=cursor)
+        # A nearer branch may show what is deleted on its parent.
+        uids = [row.uid for row in page.results]
+        shown = self.model.objects.in_lineage(lineage).select_by_key(("uid",), "uid", uids)
+        back = {uid for (uid,) in shown}
+        return replace(page, results=[row for row in page.results if row.uid not in back])
 
     def restore(self, uid: UUID, actor: Actor, branch_name: str) -> Any:
         """Restore a deleted memory with what was deleted with it. Raises NotFound, IllegalTransition,

@@ -1,14 +1,15 @@
 """Deletion of observations."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from memory.actors import Actor
 from memory.db.transactions import retry_methods
 from memory.engines.deletion.memories import Deletion, MemoryDeletion
-from memory.engines.fields.deletion import DROP_COPIES, DRY_DELETION, ERASE, MANY
+from memory.engines.fields.deletion import DROP_COPIES, DRY_DELETION, ERASE, MANY, SESSION
 from memory.engines.sessions.observations import ObservationFilter
+from memory.engines.support.pagination import Page
 from memory.engines.versions.lookup import MAIN
 from memory.models import Erasure, Observation
 
@@ -50,3 +51,15 @@ class ObservationDeletion:
         """Restore a deleted observation. Raises NotFound, IllegalTransition, Conflict."""
         found: Observation = rows.restore(observation_id, actor, branch_name)
         return found
+
+    def list_deleted(
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = MAIN,
+        session_id: Annotated[str, SESSION] = "",
+        limit: int = 50,
+        cursor: str = "",
+    ) -> Page[Any]:
+        """List the deleted observations that a restore brings back, the newest first."""
+        return rows.list_deleted(actor, branch_name, session_id, limit, cursor)

@@ -22,6 +22,7 @@ MANY = Field(
     "ids", ListOf(Identifier(), 1, MAX_IDS), "Only these.", option=Option("only this one", "--id", "ID")
 )
 SESSION_IDS = MANY.with_traits(type=ListOf(Reference(200, 1), 1, MAX_IDS))
+SESSION = Field("session_id", Reference(200), "Of this session.", option=Option("of this one", "--session"))
 DRY_DELETION = DRY_RUN.with_traits(
     help="true deletes nothing, and answers what would be deleted.",
     option=Option("say what would be deleted, and delete nothing"),
