@@ -54,6 +54,7 @@ class Actor:
     default_branch: str = ""  # "" is main
     repository: str = ""  # that the caller works in, where it says so
     expires_at: datetime | None = None
+    has_quota: bool = False  # of its own: what it writes is counted
     told_at: datetime | None = None  # see acting_at
 
     def has_scope(self, scope: str) -> bool:

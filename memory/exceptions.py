@@ -63,9 +63,11 @@ ROWS_FULL = _(
     " erased or the quota is raised; reads go on."
 )
 
+KEY_FULL = _("The key may write {size}, and this would be more. Nothing of it is stored; reads go on.")
+
 
 class QuotaExceeded(Day1Error):
-    """A write of a project that is at its quota; ``used`` and ``limit`` are numbers of its ``part``.
+    """A write of a project or key that is at its quota; ``used`` and ``limit`` are numbers of its ``part``.
 
     ``answer`` is what can be answered all the same.
     """

@@ -41,6 +41,11 @@ class ApiKey(OfEndUser):
     )
     agent_id = models.CharField(max_length=200, blank=True, help_text="Bound to this agent when set.")
     rate_per_minute = models.PositiveIntegerField(default=6000)
+    # The most that it may write, 0 for any number, and what it has written, counted while there is a bound.
+    max_facts = models.BigIntegerField(default=0)
+    max_bytes = models.BigIntegerField(default=0)
+    written_facts = models.BigIntegerField(default=0, editable=False)
+    written_bytes = models.BigIntegerField(default=0, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.CharField(max_length=200, blank=True)
     created_by_kind = models.CharField(max_length=10, blank=True, default="")

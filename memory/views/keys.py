@@ -55,7 +55,10 @@ DAYS = {
     "90": lazy("in 90 days"),
     "365": lazy("in a year"),
 }
-BOUNDS = ("branch_patterns", "default_branch", "agent_id", "user_id", "app_id", "rate_per_minute")
+BOUNDS = (
+    *("branch_patterns", "default_branch", "agent_id", "user_id", "app_id"),
+    *("rate_per_minute", "max_facts", "max_bytes"),
+)
 
 
 class KeyForm(DeclaredForm):

@@ -26,6 +26,7 @@ from memory.engines.fields.keys import (
     KEY_FILTERS,
     MAX_GRACE_SECONDS,
     MAX_RATE,
+    QUOTA,
     TAKE_OVER,
 )
 from memory.engines.fields.orders import KEYS
@@ -70,6 +71,8 @@ class KeyEngine:
         app_id: str = "",
         default_branch: str = "",
         rate_per_minute: int = DEFAULT_RATE,
+        max_facts: int = 0,
+        max_bytes: int = 0,
         expires_at: datetime | None = None,
     ) -> tuple[ApiKey, str]:
         """Create a key; return it with its token, which is not stored and cannot be shown again. One with the
@@ -90,6 +93,8 @@ class KeyEngine:
             app_id=check_text("app_id", app_id, min_length=0),
             default_branch=check_default(default_branch, branch_patterns),
             rate_per_minute=check_rate(rate_per_minute),
+            max_facts=KEY["max_facts"].check("max_facts", max_facts),
+            max_bytes=KEY["max_bytes"].check("max_bytes", max_bytes),
             expires_at=check_expiry(expires_at),
             **actor.identity_fields("created_by"),
         )
@@ -204,6 +209,7 @@ def get_actor(key: ApiKey, surface: str) -> Actor:
         end_user=get_owner(key),
         expires_at=key.expires_at,
         default_branch=key.default_branch,
+        has_quota=bool(key.max_facts or key.max_bytes),
     )
 
 
@@ -256,6 +262,7 @@ def build_successor(old: ApiKey, actor: Actor, take_over: bool) -> ApiKey:
         app_id=old.app_id,
         default_branch=old.default_branch,
         rate_per_minute=old.rate_per_minute,
+        **{name: getattr(old, name) for name in QUOTA},
         expires_at=old.expires_at,
         rotated_from=None if take_over else old.pk,
         **actor.identity_fields("created_by"),

@@ -17,6 +17,7 @@ from memory.db.fields import dumps
 from memory.db.transactions import write_transaction
 from memory.engines.fields.orders import AUDIT
 from memory.engines.support import validation as c
+from memory.engines.support.key_quotas import charge_key
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.support.usage import count_rows
 from memory.models import AuditEntry, Project
@@ -81,7 +82,8 @@ def record_entry(
     """Add an entry in the caller's transaction, at the given time or now, and count it with ``rows``.
 
     The trail's own times cannot be backdated: a backdated action keeps its claimed time in the detail. Raises
-    QuotaExceeded where the project is past its quota and the reserve of the action, unless it makes room.
+    QuotaExceeded where the project is past its quota and the reserve of the action, unless it makes room, and
+    where the key would be past its own.
     """
     if not action.startswith(FREEING):
         check_room(actor.project_id, GUARDING_RESERVE if action.startswith(GUARDING) else RESERVE)
@@ -99,6 +101,7 @@ def record_entry(
     )
     insert_all([entry])
     count_rows(actor.project_id, [entry, *rows])
+    charge_key(actor, rows)
     return entry
 
 

@@ -27,6 +27,8 @@ CREATE = READ | Use.CREATE
 OFFERED = CREATE | Use.OPTION
 MAX_RATE = 1_000_000
 DEFAULT_RATE = 6000
+MAX_WRITTEN = 2**53
+QUOTA = ("max_facts", "max_bytes", "written_facts", "written_bytes")
 BRANCH_PATTERN = re.compile(r"[a-z0-9._*?-]+(/[a-z0-9._*?-]+)*")
 
 MAX_GRACE_SECONDS = 7 * 24 * 3600
@@ -135,6 +137,28 @@ KEY = Noun(
         label=_("Requests a minute"),
         option=Option("requests per minute", "--rate"),
     ),
+    Field(
+        "max_facts",
+        Whole(0, MAX_WRITTEN),
+        "Facts that it may write, each version counted; any number by default.",
+        OFFERED,
+        default=0,
+        label=_("Facts that it may write"),
+        form_help=_("Each version counts; empty means any number."),
+        option=Option("facts that it may write, each version counted", metavar="N"),
+    ),
+    Field(
+        "max_bytes",
+        Whole(0, MAX_WRITTEN),
+        "Bytes of texts that it may write; any number by default.",
+        OFFERED,
+        default=0,
+        label=_("Bytes that it may write"),
+        form_help=_("Of all texts; empty means any number."),
+        option=Option("bytes of texts that it may write", metavar="N"),
+    ),
+    Field("written_facts", Whole(), use=READ, answer_help="Counted while it has a quota."),
+    Field("written_bytes", Whole(), use=READ, answer_help="Counted while it has a quota."),
     answered_time("created_at"),
     *MAKER,
     Field(

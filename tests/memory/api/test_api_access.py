@@ -162,6 +162,44 @@ def test_a_steady_caller_gets_its_rate_and_no_more(project) -> None:
     assert 24 <= let_through <= 33
 
 
+def test_a_key_writes_no_more_than_its_quota(api: Api, project) -> None:
+    made = api.post("/keys", {"label": "bot", "scopes": ["write"], "max_facts": 3}).json()
+    assert (made["max_facts"], made["max_bytes"], made["written_facts"]) == (3, 0, 0)
+    bot = Api(made["token"])
+    first = bot.fact("one")
+    assert bot.patch(f"/facts/{first['id']}", {"fact_text": "One."}).status_code == 200
+    assert bot.post("/facts", {"fact_text": "One."}).status_code == 200  # it is there: nothing is written
+    with nothing_left():
+        answer = bot.post("/facts/bulk", {"facts": [{"fact_text": "two"}, {"fact_text": "three"}]})
+        problem = refused(answer, 403, "quota_exceeded")
+        assert problem["data"] == {"size": "3 facts", "limit": 3, "part": "facts"}
+        call = {"op": "put", "namespace": "a", "key": "x", "value": 1}
+        refused(bot.post("/items/batch", {"calls": [call, {**call, "key": "y"}]}), 403, "quota_exceeded")
+    assert bot("PUT", "/items/a/k", {"value": 1}).status_code == 201
+    refused(bot("PUT", "/items/a/k", {"value": 2}), 403, "quota_exceeded")
+    assert bot.delete("/items/a/k").status_code == 204
+    assert (bot.get("/facts").status_code, api.fact("two")["fact_text"]) == (200, "two")
+    (row,) = [one for one in api.get("/keys").json()["results"] if one["label"] == "bot"]
+    assert row["written_facts"] == 3
+    turned = api.post(f"/keys/{row['id']}/rotate", {}).json()
+    assert (turned["max_facts"], turned["written_facts"]) == (3, 3)
+    refused(Api(turned["token"]).post("/facts", {"fact_text": "four"}), 403, "quota_exceeded")
+
+
+def test_a_key_writes_so_many_bytes(api: Api) -> None:
+    made = api.post("/keys", {"label": "bot", "scopes": ["write"], "max_bytes": 1000}).json()
+    bot = Api(made["token"])
+    talk = bot.post("/conversations", {"title": "A talk"}).json()["id"]
+    for _ in range(2):
+        said = {"role": "user", "content": "é" * 200}
+        assert bot.post(f"/conversations/{talk}/messages", said).status_code == 201
+    refused(bot.post("/facts", {"fact_text": "x" * 300}), 403, "quota_exceeded")
+    assert bot.post("/facts", {"fact_text": "x"}).status_code == 201
+    for wrong in (-1, 2**53 + 1, "3"):
+        body = {"label": "a", "scopes": ["write"], "max_bytes": wrong}
+        refused(api.post("/keys", body), 400, "invalid", "max_bytes")
+
+
 # ---- review items and health -------------------------------------------------------------------------
 
 
