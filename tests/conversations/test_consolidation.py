@@ -211,11 +211,19 @@ def test_what_is_supposed_or_reported_is_no_decision_of_a_person(text):
         "所有接口都要加鉴权。",
         "On n'utilise jamais de couleurs en dur.",
         "Usamos pnpm en este repositorio, nunca npm.",
+        "Use tabs for indentation in this repository.",
+        "In this repo, use tabs.",
+        "Nimm Tabs in diesem Repo",
         "コミットメッセージは必ず英語で書いてください。",
     ],
 )
 def test_a_rule_about_documents_and_one_in_another_language_is_a_rule(text):
     assert [lesson.text for lesson in rules.lessons(text, spoken_by_user=True)] == [text]
+
+
+@pytest.mark.parametrize("text", ["Use grep to find its callers in this repo", "what do we use in this repo"])
+def test_what_is_done_in_a_repository_once_is_no_rule(text):
+    assert list(rules.lessons(text, spoken_by_user=True)) == []
 
 
 def test_what_a_person_always_wants():

@@ -1,6 +1,10 @@
-"""What a person tells of others and of documents: no decision of its own. Pure functions, no database."""
+"""What a person tells of others and of documents, or means otherwise: no decision of its own. Pure functions,
+no database.
+"""
 
 import re
+
+from memory.patterns import lazy_pattern
 
 # What another said.
 REPORTED = re.compile(
@@ -39,6 +43,18 @@ OBLIGES = re.compile(
     r"(?i)\b(?:must|ha(?:s|ve) to|needs? to|not allowed|muss|müssen|darf nicht|dürfen nicht|doit|doivent"
     r"|debe|deben"
     r"|deve|devem)\b|必须|不得|しなければ|必ず"
+)
+
+# Nobody means what is said so.
+SARCASTIC = lazy_pattern(
+    r"(?i)\boh (?:lovely|fantastic|super)\b|\bna (?:super|prima|klasse|bravo)\b|\bherzlichen glückwunsch\b"
+    r"|\bqu[eé] maravil(?:la|ha)\b|\b(?:génial|bravo|super|parfait|toll|prima|genial|perfecto|ótimo),?"
+    r" (?:encore|un autre|noch ein|schon wieder|otr[oa]|outr[oa])\b|^\W*(?:na klar|klar|claro|bien sûr"
+    r"|aber sicher),? (?:und|et|y|e)\b|\bliving the dream\b|太好了,?，?又"
+    r"|真棒,?，?又|^\W*(?:oh|wow|ah)?,? ?(?:great|wonderful|fantastic|brilliant|lovely|joy), (?:another"
+    r"|yet another|one more)\b|\boh (?:great|joy|wonderful|brilliant)\b|\byeah,? (?:right|sure)\b"
+    r"|\bwhat could (?:possibly )?go wrong\b|\bsaid no ?(?:one|body) ever\b|^\W*(?:lol|lmao|rofl|haha+)\b"
+    r"|\s/s$|\bna toll\b|\bben voyons\b|呵呵|哈哈"
 )
 
 

@@ -16,6 +16,7 @@ from conversations.engines.consolidation.approvals import (
 from conversations.engines.consolidation.hearsay import (
     OBLIGES,
     REPORTED,
+    SARCASTIC,
     SUGGESTED,
     is_documented,
     is_hearsay,
@@ -68,8 +69,17 @@ DECIDED = lazy_pattern(
     r"|用|采用|改用|为)?|(?:改用|采用|以后(?:都|一律)?用|我们(?:就)?用)"
 )
 _ALWAYS = r"(?:al+wa?ys|alwasy|never|nevr|do(?:n['’]?t| not) ever)"
+# "Use tabs in this repository", unless it is to find something there.
+_SCOPE = (
+    r"(?:(?:in|for|across) (?:this|our) (?:repo(?:sitory)?|project|code ?base)|in (?:diesem|unserem)"
+    r" (?:repo(?:sitory)?|projekt)|dans ce (?:dépôt|repo|projet)|en este (?:repo(?:sitorio)?|proyecto)"
+    r"|neste (?:repo(?:sitório)?|projeto))"
+)
+_USES = r"(?:use|prefer|stick (?:to|with)|nimm|nutze?|benutze?|verwende|utilise[zs]?|usa|usen?)"
 PREFERRED = lazy_pattern(
-    rf"(?i)^\W*(?:(?:please|pls|in|on|for|at) (?:[\w-]+ ){{0,4}})?{_ALWAYS} (?!mind\b)\w+"
+    rf"(?i)^\W*(?:(?:please|bitte|por favor)\W+)?(?:{_USES} (?!.*\bto \w)\S.{{1,80}} {_SCOPE}\W*$"
+    rf"|{_SCOPE}\W+{_USES} (?!.*\bto \w))|"
+    rf"^\W*(?:(?:please|pls|in|on|for|at) (?:[\w-]+ ){{0,4}})?{_ALWAYS} (?!mind\b)\w+"
     r"|^\W*we (?:always|never) (?!g[eo]t\b|ha[vd]|see\b"
     r"|saw\b|hit\b|end\b|run into|forget|talk|sa[iy]|did\b|agreed|decided|kn[eo]w|\w+ed\b|dealt|went|came\b"
     r"|made|took|found|wrote)\w+|\bi (?:always |really )?(?:prefer|want you to always|never want)\b"
@@ -146,17 +156,6 @@ FAULTY = lazy_pattern(
     r" (?:bricked|broken)\b|\bbroke the\b|\bscreenshot (?:is )?(?:attached|in)\b|\bhappens \d|崩溃|闪退"
 )
 
-# Nobody means what is said so.
-SARCASTIC = lazy_pattern(
-    r"(?i)\boh (?:lovely|fantastic|super)\b|\bna (?:super|prima|klasse|bravo)\b|\bherzlichen glückwunsch\b"
-    r"|\bqu[eé] maravil(?:la|ha)\b|\b(?:génial|bravo|super|parfait|toll|prima|genial|perfecto|ótimo),?"
-    r" (?:encore|un autre|noch ein|schon wieder|otr[oa]|outr[oa])\b|^\W*(?:na klar|klar|claro|bien sûr"
-    r"|aber sicher),? (?:und|et|y|e)\b|\bliving the dream\b|太好了,?，?又"
-    r"|真棒,?，?又|^\W*(?:oh|wow|ah)?,? ?(?:great|wonderful|fantastic|brilliant|lovely|joy), (?:another"
-    r"|yet another|one more)\b|\boh (?:great|joy|wonderful|brilliant)\b|\byeah,? (?:right|sure)\b"
-    r"|\bwhat could (?:possibly )?go wrong\b|\bsaid no ?(?:one|body) ever\b|^\W*(?:lol|lmao|rofl|haha+)\b"
-    r"|\s/s$|\bna toll\b|\bben voyons\b|呵呵|哈哈"
-)
 # An order of the moment that the score takes for more.
 ORDERED = lazy_pattern(
     r"(?i)^\W*(?:跑(?!了)|看一?下|帮我|打开|删掉|解释)|(?:看一?下|改一?下|查一?下|修一?下)\W*$"
