@@ -65,6 +65,7 @@ FACTS.add(
     verb="get",
     of_row=False,
     filters=FACT_FILTERS,
+    serves_end_users=True,
 )
 FACTS.add(
     "bulk",

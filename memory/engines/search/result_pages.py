@@ -22,7 +22,6 @@ from memory.engines.support.pagination import (
     write_cursor,
 )
 from memory.engines.support.validation import parse_time
-from memory.engines.versions.repositories import find_repository
 from memory.exceptions import Invalid
 from memory.models import Fact
 
@@ -116,7 +115,7 @@ class ResultPages:
         options = self.options
         query = (self.question.text, list(self.names), options.search_type, options.filters.as_dict())
         ways = (sorted(options.include), options.recipe.name, options.current_cycle, options.at)
-        return mark_from(repr((query, ways, find_repository(self.actor))))
+        return mark_from(repr((query, ways, self.actor.repository, self.actor.session_id)))
 
     def _write_cursor(self, mark: str, best: Ranking, number: int) -> str:
         point = {"seqs": list(best.pool.seqs.values()), "now": self.options.now.isoformat()}

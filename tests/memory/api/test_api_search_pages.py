@@ -61,6 +61,12 @@ def test_a_cursor_goes_with_its_search_and_keeps_point_and_limit(api: Api) -> No
     for query in ("q=pond", "q=heron&category=a", "q=heron&recipe=seed", "q=heron&search_type=keyword"):
         refused(api.get(f"/facts/search?{query}&cursor={cursor}"), 400, "invalid", "cursor")
     refused(api.get(f"/facts/search?q=heron&max_tokens=9&cursor={cursor}"), 400, "invalid", "cursor")
+    refused(
+        api.get(f"/facts/search?q=heron&cursor={cursor}", Day1_Repository="github.com/a/b"),
+        400,
+        "invalid",
+        "cursor",
+    )
     for wrong in ("x", result_pages.write_cursor({"key": "1", "list": "x"})):
         refused(api.get(f"/facts/search?q=heron&cursor={wrong}"), 400, "invalid", "cursor")
     assert api.get("/facts/search?q=heron&max_tokens=90").json()["next"] is None
