@@ -11,21 +11,13 @@ from memory.views.actions import Action, ActionPage
 def build_deletion(resource: Resource, opens: str) -> dict[str, Action]:
     """Return the actions that delete the row of a page, which opens a list, and bring it back."""
     return {
-        "delete": Action(
-            resource["destroy"],
-            _("It is deleted."),
-            opens=(opens,),
-            undone_by="restore",
-            button=_("Delete"),
-            drawing="close",
-            tone="",
-        ),
+        "delete": Action(resource["destroy"], _("It is deleted."), opens=(opens,), undone_by="restore"),
         "restore": Action(resource["restore"], _("It is back.")),
     }
 
 
 class DeletablePage(ActionPage):
-    """A page whose row can be deleted: its template has the form of ``delete`` where ``may_delete``."""
+    """A page whose row can be deleted: its template includes ``parts/delete.html``."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         is_allowed = self.reader.is_now and self.reader.can["write"]
