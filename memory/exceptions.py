@@ -66,6 +66,12 @@ ROWS_FULL = _(
 KEY_FULL = _("The key may write {size}, and this would be more. Nothing of it is stored; reads go on.")
 
 
+USER_FULL = _(
+    "The end user has {used} of {limit} facts: nothing more is stored for them until something is deleted or"
+    " the limit of the project is raised; reads go on."
+)
+
+
 class QuotaExceeded(Day1Error):
     """A write of a project or key that is at its quota; ``used`` and ``limit`` are numbers of its ``part``.
 

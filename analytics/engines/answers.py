@@ -44,6 +44,29 @@ class Overview:
 
 
 @dataclass(frozen=True)
+class EndUserFigures:
+    """What a branch holds of an end user in an app."""
+
+    user_id: str
+    app_id: str
+    last_at: Annotated[datetime, "When something was last written."]
+    facts: Annotated[int, "Items among them."] = 0
+    messages: int = 0
+    conversations: int = 0
+    observations: int = 0
+    sessions: int = 0
+
+
+@dataclass(frozen=True)
+class EndUsers:
+    """The end users of a branch; of more than 1,000 those with most facts."""
+
+    branch: str
+    count: int
+    users: Sequence[EndUserFigures]
+
+
+@dataclass(frozen=True)
 class Tool:
     """Calls of a tool."""
 

@@ -18,6 +18,7 @@ from analytics.engines.answers import (
     ConversationFigures,
     CurationFigures,
     Dashboard,
+    EndUsers,
     Overview,
     Point,
     SessionFigures,
@@ -25,6 +26,7 @@ from analytics.engines.answers import (
 )
 from analytics.engines.days import AgentDay, list_agent_days
 from analytics.engines.details import build_agent, build_conversation, fill, list_tools
+from analytics.engines.end_users import list_end_users
 from analytics.engines.junk import count_answers, count_junk, count_open, count_rejected, list_junk
 from analytics.engines.ranges import DAY, MAX_DAYS, STEPS, TimeRange
 from analytics.engines.scopes import Scope, find_agent, find_conversation, list_branches, order_counts, share
@@ -34,7 +36,7 @@ from memory.actors import Actor
 from memory.db.transactions import retry_methods
 from memory.engines.branches.stats import count_verification
 from memory.engines.fields.base import Field, Option
-from memory.engines.fields.common import BRANCH
+from memory.engines.fields.common import BRANCH, END_USER
 from memory.engines.fields.types import Choice, Moment, Whole
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.support import validation as c
@@ -62,6 +64,7 @@ ANY_BRANCH = BRANCH.with_traits(
     help="When it is not given: main, else where it is found.",
     option=Option("default: main, else where it is found", metavar="NAME"),
 )
+USER, APP = END_USER
 MAX_AGENTS = 100
 Outcome = Observation.Outcome
 Verdict = FactAssessment.Status
@@ -128,6 +131,21 @@ class AnalyticsEngine:
             if found := build_agent(Scope.open(actor, name, at), agent_id):
                 return found
         raise NotFound("No agent with this name did anything here.")
+
+    def end_users(
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = MAIN,
+        user_id: Annotated[str, USER] = "",
+        app_id: Annotated[str, APP] = "",
+        at: Any = None,
+    ) -> EndUsers:
+        """Return what a branch holds of each end user, those with most facts first.
+
+        Raises Invalid, BranchNotFound, scope and branch refusals.
+        """
+        return list_end_users(actor, branch_name, at, user_id=user_id, app_id=app_id)
 
     def trends(
         self,

@@ -38,6 +38,14 @@ ANALYTICS.add(
     path="agents/<path:agent_id>",
 )
 ANALYTICS.add(
+    "end_users",
+    engine.end_users,
+    "What a branch holds of each end user",
+    answer(answers.EndUsers),
+    verb="get",
+    path="end-users",
+)
+ANALYTICS.add(
     "trends",
     engine.trends,
     "What was written over time",

@@ -52,6 +52,15 @@ GROUP.add_operation(
 )
 
 
+GROUP.add_operation(
+    "analytics.end_users",
+    "Show what a branch holds of each end user.",
+    "day1 analytics end-users",
+    name="end-users",
+    show=print_figures,
+)
+
+
 @GROUP.operation(
     "analytics.trends",
     "Show what was written in each day or hour.",

@@ -8,7 +8,7 @@ from day1site.cli.parameters import OneOf, argument, option, switch
 from day1site.cli.rest import Answer
 
 GROUP = Noun("erasures", "day1 erasures show 0197…")
-SCOPES = OneOf(("fact", "session", "agent", "actor", "match", "memory"))
+SCOPES = OneOf(("fact", "session", "agent", "actor", "user", "app", "match", "memory"))
 LEFT = {"derived": "made from it", "replaces": "replaces it", "source": "its source", "repeats": "repeats it"}
 
 

@@ -15,8 +15,9 @@ class HttpStreams:
     def open_importer(self, branch: str, message: str) -> HttpImport:
         return HttpImport(self.api, branch)
 
-    def export_facts(self, branch: str, at: str | None, private: bool) -> Export:
-        rows = iterate_rows(lambda paging: self.api.get("/facts", branch=branch, **paging), {"at": at})
+    def export_facts(self, branch: str, at: str | None, private: bool, **whose: str) -> Export:
+        where = {"branch": branch, **whose}
+        rows = iterate_rows(lambda paging: self.api.get("/facts", **where, **paging), {"at": at})
         facts = [row for row in rows if private or row["visibility"] != "private"]
         facts.reverse()  # the oldest first
         return len(facts), self._add_links(facts, branch, at)

@@ -104,11 +104,19 @@ def summarise(counts: dict[str, int], branch: str, dry_run: bool) -> str:
 @branch_option
 @at_option
 @option("--output", metavar="FILE", help="default: standard output")
+@option("--user", "user_id", metavar="ID", help="what belongs to this end user")
+@option("--app", "app_id", metavar="ID", help="what belongs to this app")
 @switch("--include-private", help="private facts stay here otherwise")
 def export_file(
-    run: Invocation, branch: str, at: str | None, output: str | None, include_private: bool
+    run: Invocation,
+    branch: str,
+    at: str | None,
+    output: str | None,
+    include_private: bool,
+    **whose: str | None,
 ) -> None:
-    count, rows = run.open_client().streams.export_facts(branch, at, include_private)
+    named = {name: value for name, value in whose.items() if value}
+    count, rows = run.open_client().streams.export_facts(branch, at, include_private, **named)
     written = 0
     with open_target(output) as file, progress("Exporting") as update:
         for written, (fact, links) in enumerate(rows, 1):

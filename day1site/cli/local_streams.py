@@ -32,9 +32,9 @@ class LocalStreams:
     def open_importer(self, branch: str, message: str) -> Importer:
         return FactImport(actor=self.actor, branch_name=branch, message=message)
 
-    def export_facts(self, branch: str, at: str | None, private: bool) -> Export:
+    def export_facts(self, branch: str, at: str | None, private: bool, **whose: str) -> Export:
         scope: dict[str, Any] = {
-            "actor": self.actor,
+            "actor": self.actor.with_origin(**whose),
             "branch_name": branch,
             "at": None if at is None else parse_point("at", at),
         }

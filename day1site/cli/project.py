@@ -24,7 +24,7 @@ FLAGS = (
     "dream_allow_zero_confirmation",
 )
 TRUTHS = OneOf(("true", "false"))
-NULLABLE = ("least_evidence", "stale_after_days", "fact_budget", "member_limit")
+NULLABLE = ("least_evidence", "stale_after_days", "fact_budget", "member_limit", "user_fact_limit")
 POLL_SECONDS = 1.0
 slug_argument = argument("slug", "SLUG")
 

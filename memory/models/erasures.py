@@ -18,6 +18,8 @@ class Erasure(models.Model):
         SESSION = "session"
         AGENT = "agent"
         ACTOR = "actor"
+        USER = "user"  # an end user
+        APP = "app"
         MATCH = "match"
         MEMORY = "memory"
 

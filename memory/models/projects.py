@@ -130,6 +130,9 @@ class Project(models.Model):
     member_limit = models.PositiveIntegerField(
         _("members at most"), null=True, blank=True, help_text=_("Empty means any number.")
     )
+    user_fact_limit = models.PositiveIntegerField(
+        _("facts of an end user"), null=True, blank=True, help_text=_("Empty means any number.")
+    )
     former_slugs = JSONTextField(default=list, editable=False)  # pages at these lead to the present one
     removed_at = models.DateTimeField(null=True, editable=False)  # since when it is being removed
     rows_to_remove = models.BigIntegerField(default=0, editable=False)

@@ -24,6 +24,8 @@ SCOPES = {
     "session": _("a session, with all that was said and learned in it"),
     "actor": _("a person or an agent, with everything written under that name"),
     "agent": _("an agent, with everything that it wrote"),
+    "user": _("an end user, with everything that belongs to them"),
+    "app": _("an app, with everything that belongs to it"),
     "fact": _("a fact, on every branch"),
 }
 KINDS = {

@@ -73,7 +73,17 @@ FACTS = {one.name: one for one in FACT_FILTERS}
 TOKEN_CHOICES = list_choices(FACT_FILTERS)
 REPEATABLE = frozenset(one.name for one in FACT_FILTERS if one.many)
 SHOWN = (
-    *("category", "status", "verification_status", "kind", "priority", "tags", "agent_id", "session_id"),
+    *(
+        "category",
+        "status",
+        "verification_status",
+        "kind",
+        "priority",
+        "tags",
+        "agent_id",
+        "session_id",
+        "user_id",
+    ),
     *("min_confidence", "max_confidence", "created_after", "created_before"),
 )
 

@@ -153,6 +153,8 @@ FIELDS: dict[str, Any] = {
 # By what lists can be sorted.
 ORDER_LABELS: dict[str, Any] = {
     "agent_id": _("Agent"),
+    "user_id": _("End user"),
+    "app_id": _("App"),
     "branch": _("Branch"),
     "category": _("Category"),
     "closed_at": _("Ended"),

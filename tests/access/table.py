@@ -62,6 +62,7 @@ REST = (
     Rest("read", "POST", "/ageing/preview", {}),
     Rest("read", "GET", "/analytics/agents/{agent}"),
     Rest("read", "GET", "/analytics/conversations/{conversation}"),
+    Rest("read", "GET", "/analytics/end-users"),
     Rest("read", "GET", "/analytics/overview"),
     Rest("read", "GET", "/analytics/sessions/{session}"),
     Rest("read", "GET", "/analytics/trends"),

@@ -121,6 +121,7 @@ def test_facts_of_end_users_are_apart(project: Project) -> None:
     assert len(texts(admin.get("/facts"))) == 4
     assert admin.fact("He likes tea.", user_id="bob", app_id="shop")["app_id"] == "shop"
     assert texts(admin.get("/facts/search?q=tea&user_id=bob&app_id=other")) == []
+    assert texts(admin.get("/facts?user_id=alice,bob&category=general"))[:1] == ["He likes tea."]
     assert texts(admin.get("/facts?app_id=shop")) == texts(bob.get("/facts?app_id=shop")) == ["He likes tea."]
 
 
@@ -195,3 +196,51 @@ def test_a_key_of_an_end_user_may_not_decide(project: Project) -> None:
     ]
     refused(Api(rotated["token"]).get("/branches"), 403, "scope_missing")
     assert Api(rotated["token"]).get("/health").json() == {"status": "ok"}
+
+
+# ---- who looks after them --------------------------------------------------------------------------------
+
+
+def test_an_end_user_is_counted_exported_and_erased(project: Project) -> None:
+    admin, alice, bob = api_for(project), bind(project, "alice"), bind(project, "bob")
+    for api, name in ((alice, "Alice"), (bob, "Bob")):
+        api.fact(f"{name} drinks green tea.", session_id="s1")
+        api("PUT", "/items/n/k", {"value": name})
+        api.post("/remember", {"messages": [f"{name} says hello."], "session_id": "s1"})
+        api.post("/observations", {"observation_type": "insight", "summary": f"{name} is fine."})
+    figures = admin.get("/analytics/end-users?user_id=alice").json()
+    (row,) = figures["users"]
+    counts = {name: row[name] for name in ("facts", "messages", "conversations", "observations", "sessions")}
+    assert counts == {"facts": 2, "messages": 1, "conversations": 1, "observations": 1, "sessions": 1}
+    assert (figures["count"], admin.get("/analytics/end-users").json()["count"]) == (1, 2)
+    body = {"scope": "user", "target": "alice"}
+    plan = admin.post("/erasures", {**body, "dry_run": True}).json()
+    assert plan["confirm"] == "alice"
+    assert plan["counts"] == {"conversation": 1, "fact": 2, "message": 1, "observation": 1, "session": 1}
+    refused(admin.post("/erasures", {**body, "confirm": "bob"}), 400, "invalid", "confirm")
+    assert admin.post("/erasures", {**body, "confirm": "alice"}).status_code in (200, 201, 202)
+    assert texts(alice.get("/facts/search?q=tea")) == []
+    assert "Alice" not in alice.get("/facts").content.decode()
+    refused(alice.get("/items/n/k"), 404, "not_found")
+    assert bob.get("/items/n/k").json()["value"] == "Bob"
+    assert texts(bob.get("/facts/search?q=tea")) == ["Bob drinks green tea."]
+
+
+def test_an_end_user_may_have_so_many_facts(project: Project) -> None:
+    admin, alice, bob = api_for(project), bind(project, "alice"), bind(project, "bob")
+    assert admin.patch(f"/projects/{project.slug}", {"user_fact_limit": 2}).json()["user_fact_limit"] == 2
+    alice.fact("One.")
+    refused(
+        alice.post("/facts/bulk", {"facts": [{"fact_text": "Two."}, {"fact_text": "Three."}]}),
+        403,
+        "quota_exceeded",
+    )
+    assert alice("PUT", "/items/n/k", {"value": 1}).status_code == 201
+    problem = refused(alice("PUT", "/items/n/l", {"value": 1}), 403, "quota_exceeded")
+    assert (problem["data"]["used"], problem["data"]["limit"]) == (2, 2)
+    assert alice("PUT", "/items/n/k", {"value": 2}).status_code == 200
+    refused(admin.post("/facts", {"fact_text": "Four.", "user_id": "alice"}), 403, "quota_exceeded")
+    for api in (bob, admin):
+        api.fact("Two.")
+    assert alice.delete("/items/n/k").status_code == 204
+    alice.fact("Two.")

@@ -13,7 +13,7 @@ from memory.engines.fields.common import (
     answered_time,
     owner_fields,
 )
-from memory.engines.fields.filters import any_of, learned_in, one_of, recorded
+from memory.engines.fields.filters import any_of, learned_in, one_of, owned_by, recorded
 from memory.engines.fields.types import (
     Choice,
     Flag,
@@ -94,6 +94,7 @@ CONVERSATION_FILTERS = CONVERSATION.filtered_by(
         option=Option("forks of this conversation", "--parent", "ID"),
     ),
     one_of("fork", Flag(), "true lists forks alone, false none.", option=Option("forks alone", "--forks")),
+    *owned_by("Conversations"),
     learned_in("Conversations"),
 )
 
@@ -163,6 +164,7 @@ MESSAGE_FILTERS = MESSAGE.filtered_by(
     any_of(MESSAGE["session_id"], "Messages of one of these sessions.", use=NO_USE),
     any_of(MESSAGE["agent_id"], "Messages of one of these agents.", use=NO_USE),
     one_of("conversation_id", Identifier(), "Messages of this conversation.", use=NO_USE),
+    *owned_by("Messages", use=NO_USE),
     learned_in("Messages", use=NO_USE),
     *recorded("Messages", use=NO_USE),
 )

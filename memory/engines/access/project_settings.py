@@ -45,6 +45,7 @@ class SettingFields(TypedDict, total=False):
     dream_allow_zero_confirmation: bool
     dream_origins: str
     member_limit: int | None
+    user_fact_limit: int | None
 
 
 class ChangedFields(SettingFields, total=False):

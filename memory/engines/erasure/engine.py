@@ -92,9 +92,9 @@ class ErasureEngine:
     def preview_erasure(self, *, actor: Actor, scope: str, target: str) -> ErasurePlan:
         """Return what an erasure would take, without writing anything.
 
-        ``scope`` is fact, session, agent, actor or match; ``target`` the id, the name of a person or key, or
-        the text that is looked for. Needs the scope admin on all branches. Raises Invalid, NotFound;
-        Conflict for what was erased already.
+        ``scope`` is fact, session, agent, actor, user, app or match; ``target`` the id, the name of a person
+        or key, or the text that is looked for. Needs the scope admin on all branches. Raises Invalid,
+        NotFound; Conflict for what was erased already.
         """
         forbid_patterns(actor)
         found = drop_erased(actor.project_id, scopes.find_targets(actor.project_id, scope, target))
@@ -186,7 +186,7 @@ def list_actors(project_id: UUID, scope: str, target: str) -> list[Identity]:
 
 def confirm_name(project_id: UUID, scope: str, target: str) -> str:
     """Return what has to be typed: the name of the session, agent or person, else that of the project."""
-    if scope in (Erasure.Scope.SESSION, Erasure.Scope.AGENT, Erasure.Scope.ACTOR):
+    if scope in scopes.ORIGINS:
         return target
     return Project.objects.get(pk=project_id).slug
 

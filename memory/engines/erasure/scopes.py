@@ -1,9 +1,9 @@
-"""What an erasure covers: the memories of a fact, a session, an agent or person, or those with a text."""
+"""What an erasure covers: the memories of a fact, a session, an agent, a person, an end user or a text."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from typing import Any
 from uuid import UUID
@@ -33,6 +33,8 @@ ORIGINS: dict[str, str] = {
     Scope.SESSION: "session_id",
     Scope.AGENT: "agent_id",
     Scope.ACTOR: "agent_id",
+    Scope.USER: "user_id",
+    Scope.APP: "app_id",
 }
 
 
@@ -68,15 +70,14 @@ def find_targets(project_id: UUID, scope: str, target: str) -> Targets:
     scope = c.one_of(Scope.values)("scope", scope)
     finder = {
         Scope.FACT: find_fact,
-        Scope.SESSION: find_session,
-        Scope.AGENT: find_agent,
         Scope.ACTOR: find_actor,
         Scope.MATCH: find_text,
         Scope.MEMORY: find_memory,
     }
+    find = finder.get(Scope(scope)) or partial(find_written, scope=scope)
     if not target and scope != Scope.MATCH:  # it would be everything that names no session, agent or person
         raise NotFound()
-    found = finder[Scope(scope)](project_id, target)
+    found = find(project_id, target=target)
     if not found.memories and not found.sessions:
         raise NotFound()
     add_learned(project_id, found)
@@ -103,14 +104,6 @@ def find_memory(project_id: UUID, target: str) -> Targets:
     return found
 
 
-def find_session(project_id: UUID, target: str) -> Targets:
-    return find_written(project_id, Scope.SESSION, target)
-
-
-def find_agent(project_id: UUID, target: str) -> Targets:
-    return find_written(project_id, Scope.AGENT, target)
-
-
 def find_actor(project_id: UUID, target: str) -> Targets:
     """Return what an agent of this id wrote, and what a person or key of this name wrote without one."""
     author = Author(project_id, Scope.ACTOR, target)
@@ -135,13 +128,13 @@ def find_written(project_id: UUID, scope: str, target: str) -> Targets:
     found = Targets(sessions=find_sessions(project_id, scope, target))
     if scope == Scope.ACTOR and not Author(project_id, scope, target).agent_id:
         return found
-    add_origin(project_id, found, Q(**{ORIGINS[scope]: target}))
+    add_origin(project_id, found, {ORIGINS[scope]: target})
     return found
 
 
 def find_sessions(project_id: UUID, scope: str, target: str) -> set[str]:
     """Return the sessions that a scope covers as a whole."""
-    columns: dict[str, str] = {Scope.SESSION: "key", Scope.AGENT: "agent_id", Scope.ACTOR: "agent_id"}
+    columns = {**ORIGINS, Scope.SESSION: "key"}
     if scope not in columns or (scope == Scope.ACTOR and not Author(project_id, scope, target).agent_id):
         return set()
     sessions = Session.objects.filter(project=project_id, **{columns[scope]: target})
@@ -154,7 +147,7 @@ def find_late(erasure: Erasure, listed: Targets) -> Targets:
     """
     project_id, found = erasure.project_id, Targets({kind: {*uids} for kind, uids in listed.memories.items()})
     for batch in batched(sorted(listed.sessions), BATCH_SIZE):
-        add_origin(project_id, found, Q(**{ORIGINS[erasure.scope]: erasure.target}, session_id__in=batch))
+        add_origin(project_id, found, {ORIGINS[erasure.scope]: erasure.target, "session_id__in": batch})
     if erasure.scope == Scope.MEMORY:  # messages that came into a conversation
         add_parts(project_id, found)
     if listed.author and erasure.scope == Scope.ACTOR:
@@ -163,10 +156,11 @@ def find_late(erasure: Erasure, listed: Targets) -> Targets:
     return found
 
 
-def add_origin(project_id: UUID, found: Targets, origin: Q) -> None:
+def add_origin(project_id: UUID, found: Targets, origin: dict[str, Any]) -> None:
     """Add what was written under an origin, and the rest of its conversations."""
-    for model in memory_models():
-        found.add_memories(kind_name(model), select_uids(project_rows(model, project_id).filter(origin)))
+    named = {name.partition("__")[0] for name in origin}
+    for model in (one for one in memory_models() if all(hasattr(one, name) for name in named)):
+        found.add_memories(kind_name(model), select_uids(project_rows(model, project_id).filter(**origin)))
     add_parts(project_id, found)
 
 

@@ -16,6 +16,7 @@ from memory.engines.embedding.engine import enqueue_texts
 from memory.engines.embedding.models import embedder_is_on
 from memory.engines.facts import rules
 from memory.engines.facts.assessment import has_verdict, list_sources
+from memory.engines.facts.end_user_room import check_user_room
 from memory.engines.facts.known_texts import KnownTexts
 from memory.engines.fields.common import DEDUPLICATE, STATED_CHECKS
 from memory.engines.support.validation import check_boolean, secrets_found, validate
@@ -121,6 +122,7 @@ class FactBatch:
         results = [self._take_row(commit, row, known) for row in self.rows]
         fresh = [result.fact for result in results if result.created]
         awaited_texts.note(result.fact.content_hash for result in results)  # one of before may wait too
+        check_user_room(commit, fresh)
         if self.status == Fact.Status.ACTIVE:
             replace_parents(commit, fresh)
         commit.add_rows(fresh)

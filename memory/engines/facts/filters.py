@@ -1,7 +1,7 @@
 """Filters of facts, the same for lists, search, explanation and every surface."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import Field, dataclass
+from dataclasses import Field, asdict, dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -10,19 +10,28 @@ from django.db.models import Q, Value
 from memory.actors import own_sessions
 from memory.db.expressions import ContainsText, IndexCondition
 from memory.db.fields import dumps
-from memory.db.lineage import get_end_user
+from memory.db.lineage import EndUser, get_end_user
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines.facts.assessment import with_verification
 from memory.engines.fields.fact_filters import FACT_FILTERS
 from memory.engines.fields.filters import FilterField
 from memory.engines.support import validation as c
 from memory.engines.versions.repositories import filter_repository
+from memory.exceptions import UserForbidden
 from memory.models import Fact
 from memory.models.facts import SOURCE_INDEX
 
 Made = TypeVar("Made", bound="Filter")
 AFTER_SLASH = chr(ord("/") + 1)
-NARROWING = ("category", "kind", "status", "session_id", "agent_id")  # the index has tokens for these
+NARROWING = (
+    "category",
+    "kind",
+    "status",
+    "session_id",
+    "agent_id",
+    "user_id",
+    "app_id",
+)  # the index has tokens for these
 
 
 class Filter:
@@ -46,10 +55,17 @@ class Filter:
 
 
 def list_values(filters: Filter, rows: VersionedQuerySet) -> dict[str, Any]:
-    """Return the filters that are set, with sessions as the end user's are stored for whom rows are read."""
-    values = filters.as_dict()
+    """Return the filters that are set, with sessions as they are stored of the end user for whom rows are
+    read, or whom the filters name. Raises UserForbidden for a filter by another.
+    """
+    values, reader = filters.as_dict(), get_end_user(rows.named_lineage)
+    named = {name: values[name] for name in asdict(reader) if name in values}
+    if any(own not in named.get(name, (own,)) for name, own in reader.list_columns().items()):
+        raise UserForbidden()
     if "session_id" in values:
-        values["session_id"] = own_sessions(values["session_id"], get_end_user(rows.named_lineage))
+        single = {name: among[0] for name, among in named.items() if len(among) == 1}
+        owner = EndUser(**{**single, **reader.list_columns()})
+        values["session_id"] = own_sessions(values["session_id"], owner)
     return values
 
 

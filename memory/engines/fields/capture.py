@@ -5,7 +5,7 @@ from typing import Any, TypedDict
 
 from memory.engines.fields import common
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
-from memory.engines.fields.filters import any_of, learned_in, one_of, recorded
+from memory.engines.fields.filters import any_of, learned_in, one_of, owned_by, recorded
 from memory.engines.fields.types import (
     Choice,
     CutText,
@@ -103,6 +103,7 @@ OBSERVATION_FILTERS = OBSERVATION.filtered_by(
         "Observations made for one of these tasks.",
         option=Option("of one of these", "--task"),
     ),
+    *owned_by("Observations"),
     learned_in("Observations"),
     *recorded("Observations"),
 )

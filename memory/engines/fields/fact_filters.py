@@ -2,7 +2,7 @@
 
 from memory.engines.fields.base import NO_USE, Option
 from memory.engines.fields.facts import FACT
-from memory.engines.fields.filters import any_of, in_namespace, learned_in, one_of
+from memory.engines.fields.filters import any_of, in_namespace, learned_in, one_of, owned_by
 from memory.engines.fields.types import Flag, Identifier, Moment, Number, Reference
 
 FACT_FILTERS = FACT.filtered_by(
@@ -42,6 +42,7 @@ FACT_FILTERS = FACT.filtered_by(
         "Facts written for one of these tasks.",
         option=Option("written for one of these tasks", "--task"),
     ),
+    *owned_by("Facts"),
     any_of(FACT["priority"], "Facts of one of these priorities.", option=Option("one of these priorities")),
     any_of(FACT["visibility"], "Facts of one of these visibilities.", use=NO_USE),
     any_of(FACT["source_type"], "Facts that came about in one of these ways.", use=NO_USE),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memory.engines.fields.base import Field, Option
-from memory.engines.fields.common import NAMESPACE_LENGTH
+from memory.engines.fields.common import END_USER, NAMESPACE_LENGTH
 from memory.engines.fields.types import Choice, Flag, Moment, Number, Reference, Repository, Type
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
@@ -51,6 +51,19 @@ def learned_in(rows: str, **traits: Any) -> FilterField:
     kind = Repository(any=True)
     traits.setdefault("option", Option("of this repository", metavar="NAME"))
     return one_of("repository", kind, f"{rows} of this repository, in any form; * is any.", **traits)
+
+
+def owned_by(rows: str, **traits: Any) -> tuple[FilterField, ...]:
+    """Return the filters of rows by end user and by app."""
+    return tuple(
+        any_of(one, f"{rows} of one of these {name}.", **({"option": select_owner(one, name)} | traits))
+        for one, name in zip(END_USER, ("end users", "apps"), strict=True)
+    )
+
+
+def select_owner(field: Field, name: str) -> Option:
+    assert field.option
+    return Option(f"of one of these {name}", field.option.flag)
 
 
 def in_namespace() -> FilterField:

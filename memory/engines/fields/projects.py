@@ -188,6 +188,16 @@ PROJECT = Noun(
         form_help=_("Empty: any number."),
         option=Option("how many members it may have; needs the scope server"),
     ),
+    Field(
+        "user_fact_limit",
+        Whole(0, MAX_BUDGET),
+        "How many facts one end user may have on a branch; null: any number.",
+        SETTING,
+        null=True,
+        label=_("Facts of an end user"),
+        form_help=_("Empty: any number."),
+        option=Option("how many facts one end user may have on a branch"),
+    ),
     answered_time("created_at"),
     Field("state", Reference(20), use=READ, answer_help="open, or removing while it is taken away."),
     Field(

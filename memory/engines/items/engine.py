@@ -17,6 +17,7 @@ from memory.db.transactions import retry_methods
 from memory.engines.embedding.awaited import awaited_texts
 from memory.engines.facts import rules
 from memory.engines.facts.batch import NOTHING, FactBatch, WriteResult
+from memory.engines.facts.end_user_room import check_user_room
 from memory.engines.facts.filters import filter_lasting
 from memory.engines.facts.item_paths import (
     Places,
@@ -278,6 +279,7 @@ class ItemWriter:
         self.batch.open_sessions(commit)
         for row in fresh:
             row.created_cycle = row.updated_cycle = commit.branch.cycle
+        check_user_room(commit, fresh)
         if fresh:
             commit.add_rows(fresh)
         written = commit.add_versions(changes) if changes else []
