@@ -32,7 +32,7 @@ def list_end_users(actor: Actor, branch_name: str, at: Any, **whose: str) -> End
     for *owner, count, at_last in group_by_owner(begun.order_by(), "started_at"):
         counts[*owner,]["sessions"] = count
         last[*owner,] = max(at_last, last.get((*owner,), at_last))
-    found = [EndUserFigures(*owner, last_at=last[owner], **number) for owner, number in counts.items()]
+    found = [EndUserFigures(user, app, last[user, app], **n) for (user, app), n in counts.items()]
     found.sort(key=lambda one: (-one.facts, one.user_id, one.app_id))
     return EndUsers(branch_name, len(found), found[:MAX_USERS])
 

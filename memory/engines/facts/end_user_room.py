@@ -15,8 +15,9 @@ def check_user_room(commit: CommitWriter, fresh: Sequence[Fact]) -> None:
     """Refuse new facts of an end user who has as many as the project allows. Raises QuotaExceeded."""
     adding = Counter(owner for fact in fresh if (owner := get_owner(fact)) != EVERYBODY)
     project = fetch_one(Project, id=commit.branch.project_id) if adding else None
-    limit = project.user_fact_limit if project else None
-    for owner, count in adding.items() if limit is not None else ():
+    if project is None or (limit := project.user_fact_limit) is None:
+        return
+    for owner, count in adding.items():
         used = count_facts(commit, owner, limit)
         if used + count > limit:
             raise QuotaExceeded(USER_FULL, part="facts", used=used, limit=limit)
