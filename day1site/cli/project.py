@@ -212,6 +212,7 @@ GROUP.add_list(
 @switch("--no-stale-after-days", help="facts never become stale")
 @switch("--no-fact-budget", help="a branch may have any number of facts in use")
 @switch("--no-member-limit", help="it may have any number of members")
+@switch("--no-user-fact-limit", help="an end user may have any number of facts")
 @option("--redact-secrets", type=TRUTHS, help="whether secrets are taken out of what is written")
 @option("--age-facts", type=TRUTHS, help="whether facts age every day by themselves")
 @option("--consolidate-agents", type=TRUTHS, help="whether what agents learned twice is merged every night")

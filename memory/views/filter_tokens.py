@@ -23,6 +23,8 @@ PIECE = re.compile(r'(?<!\S)(?:([a-z_]+):("[^"]+"|[^\s:/"]\S*)|"[^"]*")')
 SHORT_NAMES = {
     "verification_status": "belief",
     "agent_id": "agent",
+    "user_id": "user",
+    "app_id": "app",
     "session_id": "session",
     "task_id": "task",
     "conversation_id": "conversation",

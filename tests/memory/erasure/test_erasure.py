@@ -40,6 +40,8 @@ WITHOUT_CONTENT = {
     "session_id": "an id",
     "task_id": "an id",
     "agent_id": "an id",
+    "user_id": "an id",
+    "app_id": "an id",
     "slot": "made of ids, except in relations",
     "kind": "a choice",
     "priority": "a choice",

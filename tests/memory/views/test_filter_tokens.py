@@ -92,7 +92,7 @@ def test_a_filter_that_takes_one_value_is_replaced(viewer: Client, facts: None) 
 
 def test_an_unknown_token_stays_in_the_field(viewer: Client, facts: None) -> None:
     page = text(viewer.get(f"{LIST}?q=colour:red"))
-    assert "There is no filter colour. There are: after, agent, before, belief, category," in page
+    assert "There is no filter colour. There are: after, agent, app, before, belief, category," in page
     assert 'value="colour:red"' in page
     assert lines(text(viewer.get(f'{LIST}?q="fees:data"'))) == ["Fees are data."]
 
@@ -116,21 +116,21 @@ def test_the_form_has_a_field_for_each_filter_of_the_address(viewer: Client, pat
 
 
 LISTS = {
-    "facts": "There are: after, agent, before, belief, category,",
-    "search": "There are: after, agent, before, belief, category,",
+    "facts": "There are: after, agent, app, before, belief, category,",
+    "search": "There are: after, agent, app, before, belief, category,",
     "sessions": "There are: agent, repository, status, task.",
-    "conversations": "There are: agent, fork, parent, repository, session, status, task.",
-    "observations": "There are: after, agent, before, outcome,",
+    "conversations": "There are: agent, app, fork, parent, repository, session, status, task, user.",
+    "observations": "There are: after, agent, app, before, outcome,",
     "relations": "There are: open_only, relation, source, target.",
     "audit": "There are: action, after, before, by, kind, target.",
     "branches": "There are: archived, name, owner, tag.",
-    "keys": "There are: agent, state.",
+    "keys": "There are: agent, state, user.",
     "questions": "There are: category.",
     "erasures": "There are: scope, state.",
     "members": "There are: name, role.",
     "scorings": "There are: conversation, state.",
-    "review": "There are: after, agent, before, belief, category,",
-    "conversations/forks": "There are: agent, parent, repository, session, status, task.",
+    "review": "There are: after, agent, app, before, belief, category,",
+    "conversations/forks": "There are: agent, app, parent, repository, session, status, task, user.",
     "tasks": "There are: agent, state.",
     "handoffs": "There are: state, target, to, type.",
     "templates": "There are: state, type.",
