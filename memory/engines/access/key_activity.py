@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from memory.actors import Actor
+from memory.exceptions import NotFound
 from memory.models import ApiKey, AuditEntry
 
 MAX_ENTRIES = 500  # of the trail that are read: a page that waits asks again and again
