@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memory', '0007_deletion'),
+        ('memory', '0008_key_quota'),
     ]
 
     operations = [
