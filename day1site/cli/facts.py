@@ -311,3 +311,8 @@ def print_related(answer: Answer) -> None:
 
 def describe_paths(row: Answer) -> list[str]:
     return [f"{path['by']} {path['name']}".strip() for path in row["why"]]
+
+
+@GROUP.operation("facts.tags", "Count the facts of each tag.", "day1 facts tags --prefix team:")
+def show_tags(answer: Answer) -> None:
+    print_rows(answer["tags"], "tag", "count")

@@ -44,6 +44,13 @@ def newest() -> Fact:
 # ---- facts -----------------------------------------------------------------------------------------
 
 
+def test_tags_are_counted(day1: Day1) -> None:
+    for text, tag in (("one", "team:red"), ("two", "team:red"), ("three", "open")):
+        day1("write-fact", text, "--tag", tag)
+    assert day1("facts", "tags")[1] == "tag\tcount\nteam:red\t2\nopen\t1\n"
+    assert day1("facts", "tags", "--prefix", "o")[1] == "tag\tcount\nopen\t1\n"
+
+
 def test_a_search_shows_as_many_as_are_asked_for(day1: Day1, tmp_path: Path) -> None:
     file = tmp_path / "facts.jsonl"
     file.write_text("\n".join(json.dumps({"fact_text": f"A heron in pond {n}."}) for n in range(230)))
