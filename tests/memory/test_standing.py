@@ -115,6 +115,7 @@ DOUBTED = [
     ("never print tables in the worker", "the worker may print small tables, it is ok"),
     ("use lerna to publish the packages", "lerna was a bad idea. changesets does the publishing"),
     ("o banco é MySQL", "migramos pro Postgres, MySQL morreu"),
+    ("Always use ULIDs for ids.", "actually no, use bigints for ids"),
 ]
 # In other languages: a subject that is known in both, and a change.
 TRANSLATED = [

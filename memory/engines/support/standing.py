@@ -364,8 +364,9 @@ def criticise(new: Claim, old: Claim) -> Standing:
 
 def correct(new: Claim, old: Claim) -> Standing:
     """Judge a claim that takes back what was said, and names the subject."""
-    shared, _, _ = compare(new, old)
-    is_same = len(shared) >= MIN_SUBJECT or (shared and differ(new.values, old.values))
+    shared, only_new, only_old = compare(new, old)
+    is_swapped = len(only_new) == len(only_old) == 1  # "actually no, use bigints for ids"
+    is_same = len(shared) >= MIN_SUBJECT or (shared and (is_swapped or differ(new.values, old.values)))
     if new.corrected and new.corrected <= old.words:
         return Standing.DOUBTED
     return Standing.DOUBTED if new.is_correction and is_same else Standing.HOLDS
