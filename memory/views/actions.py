@@ -182,6 +182,10 @@ class ActionPage(ProjectPage):
             flash_warning(self.request, text)
         elif text:
             flash_success(self.request, text, self.find_undo(action, result))
+        if getattr(self.request, "htmx", False) and any(
+            one.undone_by == name for one in self.actions.values()
+        ):
+            return HttpResponse(status=204)  # the script of a message shows the page that is open anew
         return redirect(self.find_next(action, result))
 
     def find_undo(self, action: Action, result: Any) -> str:

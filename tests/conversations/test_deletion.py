@@ -246,6 +246,9 @@ def test_a_press_on_a_page_deletes_and_its_undo_brings_back(api: Api, talk: str,
         (undo,) = re.findall(r'action="([^"]+do=restore[^"]*)"', done.content.decode())
         assert client.post(unescape(undo), follow=True).redirect_chain == [(page, 302)]
         assert client.get(page).status_code == 200
+        client.post(page, {"do": "delete"})
+        assert client.post(unescape(undo), headers={"HX-Request": "true"}).status_code == 204  # by script
+        assert client.get(page).status_code == 200
     assert read(api, talk) == list(enumerate(SAID, 1))
 
 
