@@ -1,6 +1,7 @@
 """SQL conditions rendered directly: building them from ORM expressions costs more than the query."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Self
 from uuid import UUID
 
@@ -205,6 +206,13 @@ class IndexCondition(Condition):
         condition: Any = self.index.condition
         parts = [(*lookup.partition("__")[::2], quote(value)) for lookup, value in condition.children]
         return " AND ".join(f"{self.alias}.{name} {SIGNS[kind]} {value}" for name, kind, value in parts), ()
+
+
+@cache
+def name_filled(model: type[models.Model], column: str) -> tuple[IndexCondition, ...]:
+    """Return the condition of a partial index of the rows with a text in a column, if there is one."""
+    own = (one for one in model._meta.indexes if one.condition == models.Q((f"{column}__gt", "")))
+    return tuple(map(IndexCondition, own))
 
 
 class ContainsText(Func):

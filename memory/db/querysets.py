@@ -29,6 +29,7 @@ from memory.db.expressions import (
     Visible,
     VisibleByColumn,
     VisibleOrdered,
+    name_filled,
 )
 from memory.db.indexes import searchable_condition
 from memory.db.lazy_filters import LazyFilters, Row
@@ -39,8 +40,7 @@ from memory.db.versioned_query import BranchNotNamed, VersionedQuery, require_br
 
 Lineage = Sequence[tuple[int, int]]
 FEW = 20_000  # rows up to which reading by their first seq is faster
-FETCH_ROWS = 4  # of a stream, per fetch: each may have megabytes
-FETCH_CHARACTERS = 2**20  # per portion, where rows are read by their keys
+FETCH_ROWS, FETCH_CHARACTERS = 4, 2**20  # of a stream, per fetch, and per portion that is read by keys
 
 
 class VersionedQuerySet(LazyFilters[Row]):
@@ -74,21 +74,22 @@ class VersionedQuerySet(LazyFilters[Row]):
 
     def mask_hidden(self, lineage: Lineage) -> Self:
         """Leave out what the lineage does not show: versions in quarantine, memory of other end users."""
-        rows = self.filter(NotHidden()) if hides_quarantined(lineage) else self
-        return rows.filter_indexed(**get_end_user(lineage).list_columns(self.model))
+        shown = self.filter(NotHidden()) if hides_quarantined(lineage) else self
+        return shown.filter_indexed(**get_end_user(lineage).list_columns(self.model))
 
     def prefer_start_index(self) -> Self:
-        """Return the same rows, read by their first seq where few began by then; for statements on all rows.
-
-        At a point of the distant past nearly all versions end later, so that the index of ends does not help.
+        """Return the same rows, read by their first seq where few began by then: at a point of the distant
+        past nearly all versions end later. For statements on all rows.
         """
         return self._add_where(StartedBefore(self.named_lineage[0][1])) if self.has_few_started(FEW) else self
 
     def has_few_started(self, maximum: int) -> bool:
         """Return whether the lineage is one branch with at most so many versions written by its seq."""
         (branch, limit), *further = self.named_lineage
-        begun = self.model._base_manager.using(self.db).filter(branch_id=branch, seq_from__lte=limit)
-        return not further and begun.order_by()[: maximum + 1].count() <= maximum
+        begun = (
+            self.model._base_manager.using(self.db).filter(branch_id=branch, seq_from__lte=limit).order_by()
+        )
+        return not further and begun[: maximum + 1].count() <= maximum
 
     def all_versions(self) -> Self:
         """Select every version of every branch and project. For history, maintenance and tests."""
@@ -231,11 +232,12 @@ class VersionedQuerySet(LazyFilters[Row]):
         clone = self
         for field, value in fields.items():
             values = (value,) if isinstance(value, str) else tuple(value)
-            clone = clone.filter(**{f"{field}__in": values})
-            if all(values):  # an empty value has no token
+            filled = all(values)  # an empty value has no token
+            own = name_filled(self.model, field) if filled else ()
+            clone = clone.filter(*own, **{f"{field}__in": values})
+            if filled:
                 both = [value for value in values if value in clone.tokens.get(field, values)]
-                clone.tokens = {**clone.tokens, field: tuple(both)}
-                clone._known += 1
+                clone.tokens, clone._known = {**clone.tokens, field: tuple(both)}, clone._known + 1
         return clone
 
     def searchable(self) -> Self:
