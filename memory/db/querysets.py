@@ -86,10 +86,8 @@ class VersionedQuerySet(LazyFilters[Row]):
     def has_few_started(self, maximum: int) -> bool:
         """Return whether the lineage is one branch with at most so many versions written by its seq."""
         (branch, limit), *further = self.named_lineage
-        begun = (
-            self.model._base_manager.using(self.db).filter(branch_id=branch, seq_from__lte=limit).order_by()
-        )
-        return not further and begun[: maximum + 1].count() <= maximum
+        begun = self.model._base_manager.using(self.db).filter(branch_id=branch, seq_from__lte=limit)
+        return not further and begun.order_by()[: maximum + 1].count() <= maximum
 
     def all_versions(self) -> Self:
         """Select every version of every branch and project. For history, maintenance and tests."""
