@@ -27,8 +27,15 @@ GENERAL_CODES = (
     "branch_archived",
     "rate_limited",
 )  # refusals that are no line's fault
-ITEM_FIELDS = "category confidence visibility tags metadata source repository expires_at".split()
+ITEM_FIELDS = "category confidence visibility tags metadata source repository expires_at user_id app_id"
 CURRENT_STATUSES = ("active", "created", "done")
+
+
+Owner = tuple[str, str]  # end user and app
+
+
+def read_owner(row: Mapping[str, Any]) -> Owner:
+    return str(row.get("user_id") or ""), str(row.get("app_id") or "")
 
 
 @dataclass
@@ -46,6 +53,10 @@ class Line:
         return str(self.fields.get("parent_id") or "").lower()
 
     @property
+    def owner(self) -> Owner:
+        return read_owner(self.fields)
+
+    @property
     def place(self) -> tuple[str, str]:
         return str(self.item.get("namespace")), str(self.item.get("key"))
 
@@ -54,8 +65,8 @@ class HttpImport:
     def __init__(self, api: Api, branch: str) -> None:
         self.api, self.branch = api, branch
         self.ids: dict[str, str] = {}
-        self.texts: dict[tuple[str, str], str] = {}
-        self.items: dict[tuple[str, str], str] = {}  # by namespace and key
+        self.texts: dict[tuple[str, str, Owner], str] = {}
+        self.items: dict[tuple[tuple[str, str], Owner], str] = {}  # by namespace and key
         self.links: list[tuple[int, str, Mapping[str, Any]]] = []
         self.refused: list[Outcome] = []
         self._loaded = False
@@ -80,7 +91,7 @@ class HttpImport:
         self._load()
         outcomes, left = _checked(lines)
         for line in left:
-            found = self.items.get(line.place, "") if line.item else self._stored(line)
+            found = self.items.get((line.place, line.owner), "") if line.item else self._stored(line)
             outcomes.append(Outcome(line.number, KNOWN if found else NEW, found))
             self._remember(line, found or str(line.number))
         self.links = [link for link in self.links if self._target(link[2]) is None]
@@ -102,9 +113,11 @@ class HttpImport:
             self.ids[row["id"]] = row["id"]
             if row["key"] is not None:
                 over = row["expires_at"] is not None and row["expires_at"] <= now
-                self.items |= {} if over else {(row["namespace"], row["key"]): row["id"]}
+                place = (row["namespace"], row["key"])
+                self.items |= {} if over else {(place, read_owner(row)): row["id"]}
                 continue
-            self.texts.setdefault((jsonl.normalise(row["fact_text"]), row["status"]), row["id"])
+            text = jsonl.normalise(row["fact_text"])
+            self.texts.setdefault((text, row["status"], read_owner(row)), row["id"])
             if row["source_type"] == "import" and row["source_id"]:
                 self.ids.setdefault(row["source_id"], row["id"])
         self._loaded = True
@@ -118,16 +131,17 @@ class HttpImport:
             return known
         text = jsonl.normalise(line.fields["fact_text"])
         alike = CURRENT_STATUSES if line.status in CURRENT_STATUSES else (line.status,)
-        return next((self.texts[(text, status)] for status in alike if (text, status) in self.texts), "")
+        keys = ((text, status, line.owner) for status in alike)
+        return next((self.texts[key] for key in keys if key in self.texts), "")
 
     def _remember(self, line: Line, uid: str) -> None:
         line.uid = uid
         self.ids |= dict.fromkeys(line.names, uid)
         self.links += [(line.number, uid, link) for link in line.links]
         if line.item:
-            self.items[line.place] = uid
+            self.items[line.place, line.owner] = uid
             return
-        self.texts.setdefault((jsonl.normalise(line.fields["fact_text"]), line.status), uid)
+        self.texts.setdefault((jsonl.normalise(line.fields["fact_text"]), line.status, line.owner), uid)
 
     # ---- writing -------------------------------------------------------------------------------
 
@@ -156,7 +170,7 @@ class HttpImport:
     def _put_item(self, line: Line) -> Outcome:
         """Put an item where none stands under its key yet."""
         place = "/".join(map(quote_place, line.place))
-        fields = {name: line.fields[name] for name in ITEM_FIELDS if name in line.fields}
+        fields = {name: line.fields[name] for name in ITEM_FIELDS.split() if name in line.fields}
         fields |= {"value": line.item.get("value"), "embed": line.item.get("embed", True)}
         text = line.fields["fact_text"]
         try:

@@ -1,5 +1,6 @@
 """Lines of a file of facts: what one states, and by which ids and text it is known."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,6 +8,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from memory.db.lineage import EndUser
 from memory.engines.facts import rules
 from memory.engines.facts.batch import CURRENT
 from memory.engines.facts.item_paths import check_path, check_value, find_places
@@ -18,6 +20,7 @@ from memory.engines.support import validation as c
 from memory.engines.versions.erased import as_uuid
 from memory.exceptions import Invalid
 from memory.models import Fact, FactAssessment, FactLink
+from memory.models.end_users import get_owner
 from memory.redaction import redact_text
 
 Status = Fact.Status
@@ -90,13 +93,19 @@ def set_path(row: Fact, own: Mapping[str, Any]) -> None:
 
 def place_items(rows: Any, project_id: UUID, lines: Sequence[Line]) -> set[UUID]:
     """Name the lines of items by the ids of their paths; return those that are taken."""
-    items = [line for line in lines if line.row.path]
-    places = find_places(rows, project_id, [str(line.row.path) for line in items])
-    for line in items:
-        path = str(line.row.path)
-        line.row.uid = places.taken[path].uid if path in places.taken else places.free[path]
-        line.names = (line.row.uid, *line.names)
-    return {row.uid for row in places.taken.values()}
+    items: dict[EndUser, list[Line]] = defaultdict(list)
+    for line in lines:
+        if line.row.path:
+            items[get_owner(line.row)].append(line)
+    taken = set[UUID]()
+    for owner, own in items.items():
+        places = find_places(rows, project_id, [str(line.row.path) for line in own], owner)
+        taken |= {row.uid for row in places.taken.values()}
+        for line in own:
+            path = str(line.row.path)
+            line.row.uid = places.taken[path].uid if path in places.taken else places.free[path]
+            line.names = (line.row.uid, *line.names)
+    return taken
 
 
 def list_ids(own: UUID | None, payload: Mapping[str, Any]) -> tuple[UUID, ...]:

@@ -52,7 +52,7 @@ END_USER = (
         "user_id",
         Reference(200),
         "The end user whose memory this is about; 403 when the key is bound to another.",
-        WHO,
+        WHO | Use.OPTION,
         label=_("End user"),
         option=Option("the end user whose memory this is about", "--user"),
     ),
@@ -60,7 +60,7 @@ END_USER = (
         "app_id",
         Reference(200),
         "The app whose memory this is about; 403 when the key is bound to another.",
-        WHO,
+        WHO | Use.OPTION,
         label=_("App"),
         option=Option("the app whose memory this is about", "--app"),
     ),
@@ -130,7 +130,7 @@ def origin_fields(use: Use = NO_USE, **by_name: Use) -> tuple[Field, ...]:
 
 def owner_fields(use: Use = NO_USE, **by_name: Use) -> tuple[Field, ...]:
     """Return the same of a row that may belong to an end user, with whose it is."""
-    whose = (field.with_traits(help="", use=field.use | use) for field in END_USER)
+    whose = (field.with_traits(help="", use=WHO | use) for field in END_USER)
     return (*origin_fields(use, **by_name), *whose)
 
 
