@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
+from hashlib import sha256
 from typing import Any, Self
 from urllib.parse import quote
 from uuid import UUID
@@ -26,6 +27,7 @@ SCOPES = ("read", "propose", "write", "curate", "merge", "admin")
 # The scope of who keeps the server: projects and their templates, and no memory of any of them. None of those
 # above includes it, and it includes none of them.
 SERVER = "server"
+MAX_SESSION, MAX_NAME = 200, 64  # letters of a session's id as it is stored, and of a name before it
 NO_PROJECT: Any = None  # of an actor that keeps the server: no row of any project is found by it
 
 WRITES = ("propose", "write")  # the scopes of what makes a project grow
@@ -159,6 +161,12 @@ class Actor:
             agent_id=agent_id or self.bound_agent or self.agent_id,
         )
 
+    def for_owner(self, row: Any) -> Self:
+        """Return the actor as it goes on with what belongs to somebody: what it writes is theirs too, in its
+        session of theirs.
+        """
+        return self.with_origin(self.session_id, user_id=row.user_id, app_id=row.app_id)
+
     def _choose_user(self, stated: EndUser) -> EndUser:
         own, other = self.end_user.list_columns(), stated.list_columns()
         if any(own.get(name, value) != value for name, value in other.items()):
@@ -195,13 +203,27 @@ def own_session(session_id: str, end_user: EndUser) -> str:
     """Return the id under which an end user's session is stored: two may give theirs the same id.
 
     The user's name stands before it, and behind an @ that of the app, each as in an address; an id that
-    begins so already stays.
+    begins so already stays. Raises Invalid for one that is too long then.
     """
     if not session_id or end_user == EVERYBODY:
         return session_id
-    user, app = quote(end_user.user_id, safe=""), quote(end_user.app_id, safe="")
+    user, app = _write_name(end_user.user_id), _write_name(end_user.app_id)
     prefix = f"{user}@{app}/" if app else f"{user}/"
-    return session_id if session_id.startswith(prefix) else f"{prefix}{session_id}"
+    if session_id.startswith(prefix):
+        return session_id
+    if (most := MAX_SESSION - len(prefix)) < len(session_id):
+        raise Invalid("{field} has at most {most} characters.", field="session_id", most=most)
+    return f"{prefix}{session_id}"
+
+
+def _write_name(name: str) -> str:
+    """Return a name as in an address; of a long one the beginning and, behind a sign that no name has there,
+    what tells it from others.
+    """
+    quoted = quote(name, safe="")
+    if len(quoted) <= MAX_NAME:
+        return quoted
+    return f"{quoted[: MAX_NAME // 2]}!{sha256(name.encode()).hexdigest()[: MAX_NAME // 2]}"
 
 
 def local_actor(project_id: UUID, label: str = "local", surface: str = "cli") -> Actor:

@@ -146,7 +146,8 @@ def _open_target(
     uid = uuid5(source.uid, "pick:" + ",".join([title, *(row.uid.hex for row in originals)]))
     for known in commit.visible_rows(Conversation).filter(uid=uid).fetch_all():
         return known
-    row = Conversation(uid=uid, title=title, model=source.model, created_at=commit.at, **actor.owner_fields())
+    own = actor.for_owner(source).owner_fields()
+    row = Conversation(uid=uid, title=title, model=source.model, created_at=commit.at, **own)
     return begin_copy(commit, row)
 
 

@@ -116,7 +116,7 @@ class ConversationEngine:
         point = find_point(commit.branch.lineage(), source, message_id)
         made = self.begin(
             commit,
-            actor.with_origin(task_id=actor.task_id or source.task_id),
+            actor.for_owner(source).with_origin(task_id=actor.task_id or source.task_id),
             title=fields["title"] or source.title,
             model=fields["model"] or source.model,
             parent_conversation_id=point.conversation_id,

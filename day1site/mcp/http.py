@@ -119,7 +119,15 @@ def authenticate_caller(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
 def setting_in(scope: Scope, headers: dict[bytes, bytes], name: str) -> str:
     """Return a setting of the connection: that of the address, else that of the header Day1-NAME."""
     requested = parse_qs(scope.get("query_string", b"").decode("latin-1")).get(name, [""])[0]
-    return requested or headers.get(f"day1-{name}".encode(), b"").decode("latin-1").strip()
+    return requested or decode_header(headers.get(f"day1-{name}".encode(), b"").strip())
+
+
+def decode_header(value: bytes) -> str:
+    """Return the text of a header: most programs write UTF-8, and some Latin-1."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
 
 
 def challenge(text: str) -> tuple[bytes, bytes]:

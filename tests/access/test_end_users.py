@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from urllib.parse import quote
 from uuid import UUID, uuid4
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from conversations.models import Conversation, Message
 from day1site.mcp.call_context import Caller
 from day1site.mcp.dispatch import ToolRefusal, run
+from day1site.mcp.http import setting_in
 from day1site.mcp.tools import ALL
 from memory.engines.access.keys import find_key, get_actor
 from memory.models import Fact, Observation, Project, Session
@@ -169,6 +171,91 @@ def test_conversations_of_end_users_are_apart(project: Project) -> None:
     assert bob.get("/messages/search?q=tea").json()["results"] == []
     refused(bob.post(f"/conversations/{talk['id']}/messages", said), 404, "not_found")
     refused(bob.get(f"/conversations/{talk['id']}"), 404, "not_found")
+
+
+def test_what_goes_on_from_an_end_users_memory_is_theirs(project: Project) -> None:
+    """Whoever supersedes, forks or picks: what takes the place of hers is hers, and goes with her."""
+    admin, alice, shop = api_for(project), bind(project, "alice"), bind(project, "alice", app_id="shop")
+    first, second, third = (alice.fact(f"Alice has {thing}.") for thing in ("a car", "a cat", "a flat"))
+    bought = shop.fact("Alice bought a lamp.")
+    for api, fact, stated in (
+        (admin, first, {"session_id": "desk"}),
+        (admin, bought, {"user_id": "alice"}),
+        (alice, second, {"session_id": "s1"}),
+    ):
+        body = {"new_fact_text": f"{fact['fact_text']} No more.", **stated}
+        new = api.post(f"/facts/{fact['id']}/supersede", body).json()
+        assert (new["user_id"], new["app_id"]) == ("alice", fact["app_id"]), new
+    admin.fact("A desk is a desk.", session_id="desk")
+    body = {"action": "supersede", "fact_ids": [third["id"]], "new_fact_text": "Alice has a house."}
+    assert admin.post("/facts/actions", body).status_code == 200
+    assert "Alice has a house." in texts(alice.get("/facts?status=active"))
+
+    talk = alice.post("/conversations", {"title": "Tea", "session_id": "s1"}).json()
+    said = alice.post(
+        f"/conversations/{talk['id']}/messages", {"role": "user", "content": "I like tea."}
+    ).json()
+    fork = admin.post(f"/conversations/{talk['id']}/fork", {"message_id": said["id"]}).json()
+    picked = admin.post(f"/conversations/{talk['id']}/cherry-pick", {"message_ids": [said["id"]]}).json()
+    assert (fork["user_id"], picked["conversation"]["user_id"]) == ("alice", "alice")
+    more = admin.post(f"/conversations/{fork['id']}/messages", {"role": "user", "content": "And coffee."})
+    assert more.json()["user_id"] == "alice"
+    admin.post("/erasures", {"scope": "user", "target": "alice", "confirm": "alice"})
+    for path in ("/facts", "/conversations", f"/conversations/{fork['id']}/messages"):
+        answer = admin.get(path).content.decode()
+        assert not [one for one in ("Alice has", "lamp", "coffee", "Tea") if one in answer], path
+
+
+@pytest.mark.parametrize("name", [" alice", "alice ", " ", "\u2003"])
+def test_a_key_is_of_the_name_that_was_given(project: Project, name: str) -> None:
+    """A name with other spaces is another's, and one of spaces alone is not everybody's."""
+    alice, other = bind(project, "alice"), bind(project, name)
+    alice.fact("Alice drinks tea.")
+    assert texts(other.get("/facts")) == []
+    assert other.fact("Somebody drinks tea.")["user_id"] == name
+    assert texts(alice.get("/facts")) == ["Alice drinks tea."]
+    assert texts(api_for(project).get(f"/facts/search?q=tea&user_id={quote(name)}")) == [
+        "Somebody drinks tea."
+    ]
+
+
+def test_a_session_that_is_listed_is_found(project: Project) -> None:
+    alice, shop, both = bind(project, "alice"), bind(project, "", app_id="shop"), bind(project, "bob")
+    assert shop.post("/sessions", {"session_id": "s1", "user_id": "alice"}).status_code == 201
+    for api in (alice, shop):
+        (row,) = api.get("/sessions").json()["results"]
+        assert api.get(f"/sessions/{row['id']}").json()["id"] == "alice@shop/s1"
+    refused(both.get("/sessions/alice@shop/s1"), 404, "not_found")
+    refused(alice.get("/sessions/s1"), 404, "not_found")
+
+
+def test_a_session_follows_one_of_its_own_end_user(project: Project) -> None:
+    alice, bob = bind(project, "alice"), bind(project, "bob")
+    for api in (alice, bob):
+        api.post("/sessions", {"session_id": "s1"})
+        api.post("/sessions/s1/end", {"summary": f"Said by {api.get('/sessions/s1').json()['user_id']}."})
+    for name, parent, told in (("s2", "s1", "Said by alice."), ("s3", "bob/s1", "")):
+        alice.post("/sessions", {"session_id": name, "parent_session": parent})
+        assert alice.get(f"/sessions/{name}/context").json()["parent_summary"] == told
+
+
+def test_names_of_any_length_leave_a_session_its_id(project: Project) -> None:
+    """A session's id has the letters that its column has, and two long names stay apart in it."""
+    names = ["é" * 200, "é" * 199 + "e"]
+    for name in names:
+        api = bind(project, name, app_id="/" * 200)
+        api.fact("Tea is fine.", session_id="s1")
+        assert api.post("/remember", {"messages": ["I live in Rome."]}).status_code == 201
+        assert [row["user_id"] for row in api.get("/facts?session_id=s1").json()["results"]] == [name]
+        refused(api.post("/sessions", {"session_id": "s" * 200}), 400, "invalid", "session_id")
+    keys = Session.objects.values_list("key", flat=True)
+    assert (len(keys), max(map(len, keys)) <= 200) == (4, True)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_a_header_names_an_end_user_in_any_letters(encoding: str) -> None:
+    headers = {b"day1-user": "Rená".encode(encoding)}
+    assert setting_in({"query_string": b""}, headers, "user") == "Rená"
 
 
 def test_what_is_learned_of_an_end_user_is_theirs(project: Project) -> None:

@@ -89,8 +89,8 @@ class KeyEngine:
             scopes=scopes,
             branch_patterns=check_patterns(branch_patterns),
             agent_id=check_text("agent_id", agent_id, min_length=0),
-            user_id=check_text("user_id", user_id, min_length=0),
-            app_id=check_text("app_id", app_id, min_length=0),
+            user_id=KEY["user_id"].check("user_id", user_id),  # spaces tell names apart
+            app_id=KEY["app_id"].check("app_id", app_id),
             default_branch=check_default(default_branch, branch_patterns),
             rate_per_minute=check_rate(rate_per_minute),
             max_facts=KEY["max_facts"].check("max_facts", max_facts),

@@ -54,6 +54,7 @@ class FactBatch:
         deduplicate: bool,
         parent: Fact | None = None,
     ) -> None:
+        actor = actor.for_owner(parent) if parent else actor  # a fact stays whose it was
         self.actor, self.status, self.deduplicate, self.parent = actor, status, deduplicate, parent
         self._stated: tuple[Mapping[str, str], Actor] = ({}, actor.with_origin())
         self._doubled: set[UUID] = set()  # rows that are stored though their text is there

@@ -123,6 +123,7 @@ class SessionManager:
         actor = actor.with_origin(agent_id=payload.pop("agent_id", ""), task_id=payload.pop("task_id", ""))
         values = {**payload, "agent_id": actor.agent_id, "task_id": actor.task_id, **asdict(actor.end_user)}
         key = own_session(values.pop("session_id"), actor.end_user)
+        values["parent_session"] = own_session(values.get("parent_session", ""), actor.end_user)
         return retry_on_conflict(partial(store_session, actor, branch_name, key, values))
 
     def get_session(self, *, session_id: str, actor: Actor) -> Session:
@@ -349,8 +350,11 @@ def list_named(actor: Actor, keys: Iterable[str]) -> dict[str, Session]:
 
 def get_session(actor: Actor, session_id: str, is_shown: bool = False) -> Session:
     """Return a session; with ``is_shown`` one in quarantine is not there. Raises NotFound."""
-    key = own_session(c.plain_text("session_id", session_id), actor.end_user)
+    stated = c.plain_text("session_id", session_id)
+    key = own_session(stated, actor.end_user)
     session = find_session(actor.project_id, key)
+    if session is None and key != stated:  # of one of her apps, or of one of the app's users, as it is listed
+        session = find_session(actor.project_id, stated)
     is_gone = session is None or session.deleted_at or (is_shown and session.hidden)
     if session is None or is_gone or not actor.end_user.owns(session):
         raise NotFound("There is no session with this id.")
