@@ -13,6 +13,7 @@ from memory.engines.facts.links import describe_targets
 from memory.engines.facts.recall_log import newest_recalls
 from memory.engines.versions.lookup import MAIN, open_point
 from memory.models import Branch, Commit, Confirmation, Fact, FactAssessment, FactLink, RecallLog, Vector
+from memory.models.end_users import get_owner, is_of_another
 from memory.models.vectors import vector_slot
 from memory.providers.embedding import get_floor, get_provider
 
@@ -123,14 +124,15 @@ class EvidenceEngine:
         if vector is None:
             return []
         rows = Fact.objects.in_lineage(lineage).searchable()
+        rows = rows.filter_indexed(**get_owner(fact).list_columns())
         near = rows.search_vectors(vector, SIMILAR + 1, fact.embedding_model, actor.project_id)
         if least and (provider := get_provider()) and provider.model == fact.embedding_model:
             least += get_floor(provider) * (1 - least)
         scores = {rid: score for rid, score in near if rid != fact.rid and score >= least}
         found = Fact.objects.in_lineage(lineage).filter(rid__in=scores).fetch_all()
         mask_archived(branch, annotate_facts(found, lineage, actor.project_id))
-        ranked = sorted(((one, scores[one.rid]) for one in found), key=lambda pair: -pair[1])
-        return ranked[:SIMILAR]
+        same = (one for one in found if not is_of_another(fact, one))
+        return sorted(((one, scores[one.rid]) for one in same), key=lambda pair: -pair[1])[:SIMILAR]
 
     def _load_facts(
         self, branch: Branch, lineage: Lineage, uids: Sequence[UUID], more: Sequence[Fact]

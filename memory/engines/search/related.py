@@ -21,6 +21,7 @@ from memory.engines.support.pagination import check_limit
 from memory.engines.versions.lookup import MAIN, open_point
 from memory.exceptions import NotFound
 from memory.models import Fact, FactLink
+from memory.models.end_users import is_of_another
 from memory.models.relations import name_key
 from memory.words import extract_keywords
 
@@ -138,7 +139,8 @@ def build_relatives(
     newest = sorted(shown, key=lambda one: one[0], reverse=True)
     nearest = sorted(newest, key=lambda one: (one[2][0].distance, -len(one[2])))[:limit]
     facts = read_facts([rid for _, rid, _ in nearest])
-    return [Relative(facts[rid], reasons) for _, rid, reasons in nearest if rid in facts]
+    own = {rid for rid, row in facts.items() if not is_of_another(fact, row)}
+    return [Relative(facts[rid], reasons) for _, rid, reasons in nearest if rid in own]
 
 
 def reason_order(reason: Reason) -> tuple[int, int]:
