@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import URLResolver, include, path
+from django.urls import URLResolver, include, path, reverse
 from unfold.sites import UnfoldAdminSite
 
 from memory.actors import ROLE_SCOPES
@@ -61,7 +61,7 @@ class Day1AdminSite(UnfoldAdminSite):
             if not self.has_permission(request):
                 raise PermissionDenied
             return redirect("admin:index")
-        return redirect_to_login(request.GET.get("next", "") or "/admin/")
+        return redirect_to_login(request.GET.get("next", "") or reverse("admin:index"))
 
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         return redirect("account")

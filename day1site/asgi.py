@@ -16,6 +16,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from day1site.refusal_pace import PacedSend
+from day1site.sub_path import apply_prefix
 from day1site.wsgi import application as wsgi_application
 from day1site.wsgi_bridge import WSGIBridge
 from memory.db.backend import get_features
@@ -171,6 +172,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         return
     if scope["type"] != "http":
         return
+    apply_prefix(scope)
     if not request_budget.enter():
         await send_problem(scope, send, BUSY)
         return

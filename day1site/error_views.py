@@ -32,7 +32,7 @@ UNKNOWN_HOST = "This server does not go by the name in the header Host; DAY1_ALL
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer a request that Django refuses before routing: mostly an unknown host name."""
-    if request.path.startswith("/api/"):
+    if request.path_info.startswith("/api/"):
         named = isinstance(exception, DisallowedHost)
         detail = UNKNOWN_HOST if named else "The request is not one that this server takes."
         return render_problem(400, "invalid", detail)
@@ -40,7 +40,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if request.path.startswith("/api/"):
+    if request.path_info.startswith("/api/"):
         return unknown_route(request)
     return render_failure(NOT_FOUND, request)
 
@@ -66,7 +66,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Render the error without the request, which may be the cause."""
-    if request.path.startswith("/api/"):
+    if request.path_info.startswith("/api/"):
         return render_problem(*BROKEN)
     error = sys.exc_info()[1]  # the session may have been what failed to store
     return nothing_stored(error) or render_failure(BROKEN_PAGE)

@@ -19,6 +19,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.views.generic.edit import FormMixin
 
+from day1site.sub_path import get_forwarded_address
 from memory.db.work_slots import work_slots
 from memory.engines.support.rate_limits import count_request, forget_request
 from memory.exceptions import RateLimited
@@ -47,12 +48,8 @@ _checking = threading.BoundedSemaphore(MAX_CHECKS)
 
 def get_client_address(request: HttpRequest) -> str:
     """Return the client's address; behind proxies, the one seen by the outermost trusted proxy."""
-    address = request.META.get("REMOTE_ADDR", "")
-    if number := settings.TRUSTED_PROXIES:
-        forwarded = request.headers.get("X-Forwarded-For", "").split(",")
-        if len(forwarded) >= number:
-            address = forwarded[-number].strip() or address
-    return _get_network(address)
+    forwarded = get_forwarded_address(request.headers.get("X-Forwarded-For", ""))
+    return _get_network(forwarded or request.META.get("REMOTE_ADDR", ""))
 
 
 def _get_network(address: str) -> str:

@@ -17,6 +17,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 from django.middleware.locale import LocaleMiddleware
+from django.urls import get_script_prefix
 from django.utils import timezone, translation
 from django.utils.deprecation import MiddlewareMixin
 
@@ -41,6 +42,15 @@ class PagesOnly(MiddlewareMixin):
 
 class PageSession(PagesOnly, SessionMiddleware):
     pass
+
+
+class CookiePath(PagesOnly):
+    """Cookies of this deployment alone, where a proxy serves others at the same name."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        for cookie in response.cookies.values():
+            cookie["path"] = get_script_prefix()
+        return response
 
 
 class PageUser(PagesOnly, AuthenticationMiddleware):

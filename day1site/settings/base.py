@@ -45,6 +45,7 @@ MIDDLEWARE = [
     "day1site.middleware.SmallFiles",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "day1site.middleware.PagePolicy",
+    "day1site.middleware.CookiePath",
     "day1site.middleware.PageSession",
     "day1site.middleware.PageLocale",
     "day1site.middleware.PageTimezone",
@@ -131,7 +132,8 @@ USE_I18N = True
 FORMAT_MODULE_PATH = "day1site.formats"
 USE_TZ = True
 
-STATIC_URL = "static/"
+STATIC_URL = "/static/"
+STORAGES = {"staticfiles": {"BACKEND": "day1site.sub_path.StaticFiles"}}
 STATICFILES_DIRS = [ASSETS / "static"]
 WHITENOISE_USE_FINDERS = True  # no collectstatic before the first start
 

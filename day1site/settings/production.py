@@ -14,7 +14,7 @@ CSRF_COOKIE_SECURE = True
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_SSL_REDIRECT = env.flag("DAY1_SSL_REDIRECT", True)
 # Programs would send their key with a request to be redirected, and a POST would lose its body.
-SECURE_REDIRECT_EXEMPT = [r"^api/"]
+SECURE_REDIRECT_EXEMPT = [r"(?:^|/)api/v1(?:/|$)"]  # below a proxy's path too
 SECURE_HSTS_SECONDS = env.whole("DAY1_HSTS_SECONDS", 30 * 24 * 3600, low=0, high=2 * 366 * 24 * 3600)
 # W005, W021: other names under the same domain are not Day1's to bind.
 SILENCED_SYSTEM_CHECKS = [*SILENCED_SYSTEM_CHECKS, "security.W005", "security.W021"]

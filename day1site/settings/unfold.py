@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.templatetags.static import static
+from django.urls import reverse_lazy
 from django.utils.functional import lazy
 
 asset = lazy(static, str)
@@ -10,7 +11,7 @@ asset = lazy(static, str)
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Day1",
     "SITE_HEADER": "Day1",
-    "SITE_URL": "/",
+    "SITE_URL": reverse_lazy("front"),
     "SITE_ICON": asset("day1/icon.svg"),
     "SITE_FAVICONS": [{"rel": "icon", "href": asset("day1/icon.svg"), "type": "image/svg+xml"}],
     "SHOW_HISTORY": False,

@@ -90,7 +90,7 @@ class ResourceViewSet(ViewSet):
         answer = run(
             actor=get_request_actor(request),
             key=key,
-            route=f"POST {request.path.rstrip('/')}",
+            route=f"POST {request.path_info.rstrip('/')}",
             request=request_fingerprint(request),
             work=work,
         )

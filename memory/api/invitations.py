@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.urls import reverse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -26,5 +27,5 @@ class InvitationViewSet(DeclaredView):
     def create(self, request: Request) -> Response:
         fields = Input(request).take_fields(INVITATION.field_names(Use.CREATE))
         row, secret = engine.create_invitation(actor=get_request_actor(request), **fields)
-        link = request.build_absolute_uri(f"/join/{secret}")
+        link = request.build_absolute_uri(reverse("join", args=[secret]))
         return build_row_response({**render_invitation(row), "link": link}, 201)

@@ -2,12 +2,12 @@
 
 import hashlib
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from threading import Lock
 from typing import Any
 
 from django.http import HttpResponse
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from django.utils.translation import override
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.utils import extend_schema
@@ -51,7 +51,7 @@ class SchemaView(SpectacularAPIView):
         renderer = request.accepted_renderer
         with ONE_AT_A_TIME:
             renderer_class: Any = type(renderer)  # mypy takes a class for no key of a cache
-            body, etag = render_schema(renderer_class)
+            body, etag = render_schema(renderer_class, get_script_prefix())
         if known_to(request, etag):
             return HttpResponse(status=304, headers={"ETag": etag})
         kind = renderer.media_type + ("; charset=utf-8" if renderer.charset else "")
@@ -67,10 +67,14 @@ class DocsView(SpectacularSwaggerSplitView):
     title = "Day1 API"
 
 
-@cache
-def render_schema(renderer: Any) -> tuple[bytes, str]:
-    """Return the OpenAPI document in one form with its ETag, made once: anybody may ask for it."""
-    body = bytes(renderer().render(get_schema(), renderer_context={}))
+@lru_cache(maxsize=8)
+def render_schema(renderer: Any, prefix: str = "/") -> tuple[bytes, str]:
+    """Return the OpenAPI document in one form with its ETag, made once: anybody may ask for it.
+
+    Below a path of a proxy it says so, for its own paths begin after it.
+    """
+    servers = {} if prefix == "/" else {"servers": [{"url": prefix.removesuffix("/")}]}
+    body = bytes(renderer().render({**get_schema(), **servers}, renderer_context={}))
     return body, f'"{hashlib.sha256(body).hexdigest()[:32]}"'
 
 

@@ -2,13 +2,13 @@
 
 import re
 from datetime import datetime
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from django import template
 from django.template.defaultfilters import stringfilter, truncatechars
 from django.templatetags.static import static
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from django.utils import timezone
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
@@ -147,13 +147,13 @@ def on_branch(context: template.Context, name: str) -> str:
 def icon(name: str, label: str = "") -> SafeString:
     """Render an icon of icons.svg; without a label it is decorative."""
     if not label:
-        return draw_decoration(name)
+        return draw_decoration(name, get_script_prefix())
     svg = '<svg class="icon" role="img" aria-label="{}"><use href="{}"></use></svg>'
     return format_html(svg, label, icon_address(name))
 
 
-@cache  # hundreds on a page
-def draw_decoration(name: str) -> SafeString:
+@lru_cache(maxsize=1024)  # hundreds on a page
+def draw_decoration(name: str, _prefix: str) -> SafeString:
     """Render an icon that says nothing to a screen reader."""
     return format_html('<svg class="icon" aria-hidden="true"><use href="{}"></use></svg>', icon_address(name))
 

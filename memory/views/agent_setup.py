@@ -4,6 +4,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest
+from django.urls import get_script_prefix
 
 from memory.engines.access.key_activity import KeyActivityEngine
 from memory.models import ApiKey
@@ -14,7 +15,7 @@ from memory.views.base import ProjectPage
 from memory.views.view_context import ViewContext
 
 PLACEHOLDER = "KEY"
-STREAM = "/live/{slug}/first-event"  # served beside Django, see day1site/events/pages.py
+STREAM = "live/{slug}/first-event"  # served beside Django, see day1site/events/pages.py
 
 
 class FirstEvent(ProjectPage):
@@ -32,7 +33,7 @@ def setup_context(
     request: HttpRequest, reader: ViewContext, key: ApiKey | None = None, token: str = ""
 ) -> dict[str, Any]:
     """Return what keys/connect.html needs; with a token, its texts hold it."""
-    url = f"{request.scheme}://{request.get_host()}"
+    url = request.build_absolute_uri(get_script_prefix()).removesuffix("/")
     key_id = key.pk if key else None
     query = f"?{urlencode({'key': key_id})}" if key_id else ""
     return {
@@ -41,7 +42,7 @@ def setup_context(
         "token": token,
         "activity": KeyActivityEngine().get_latest(actor=reader.actor, key_id=key_id),
         "activity_url": reader.url("first-event", branch="", at="") + query,
-        "stream_url": STREAM.format(slug=reader.project.slug) + query,
+        "stream_url": get_script_prefix() + STREAM.format(slug=reader.project.slug) + query,
     }
 
 

@@ -11,7 +11,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from django.utils import timezone
 from django.utils.cache import patch_cache_control
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -216,13 +216,14 @@ def to_login(request: HttpRequest) -> HttpResponse:
     return redirect_to_login(request.get_full_path() if request.method == "GET" else safe_referer(request))
 
 
-def safe_referer(request: HttpRequest, default: str = "/") -> str:
-    """Return the page of this site that the request came from."""
+def safe_referer(request: HttpRequest, default: str | None = None) -> str:
+    """Return the page of this site that the request came from; without one, ``default`` or the first."""
     return find_own_path(request, request.headers.get("Referer", ""), default)
 
 
-def find_own_path(request: HttpRequest, page: str, default: str = "/") -> str:
+def find_own_path(request: HttpRequest, page: str, default: str | None = None) -> str:
     """Return path and query of an address, where it is one of this site."""
+    default = get_script_prefix() if default is None else default
     if not url_has_allowed_host_and_scheme(page, {request.get_host()}, request.is_secure()):
         return default
     path = urlsplit(page)._replace(scheme="", netloc="").geturl()

@@ -58,7 +58,7 @@ class Palette(ProjectPage):
             Entry("help", _("Help"), url("project-help"), "?"),
             Entry("person", _("Your account"), reverse("account")),
             Entry("project", _("Your projects"), reverse("projects")),
-            Entry("command", _("API"), "/api/v1/docs"),
+            Entry("command", _("API"), reverse("docs")),
         ]
         if self.request.user.is_staff:
             every.append(Entry("gear", _("Admin"), reverse("admin:index")))

@@ -2,10 +2,12 @@
 
 from urllib.parse import urlencode
 
+from django.urls import get_script_prefix
+
 from memory.engines.activity.events import EventEngine
 from memory.views.view_context import ViewContext
 
-STREAM = "/live/{slug}/changes"  # served beside Django, see day1site/events/page_changes.py
+STREAM = "live/{slug}/changes"  # served beside Django, see day1site/events/page_changes.py
 
 
 def build_stream_url(reader: ViewContext, spans_branches: bool = False) -> str:
@@ -15,4 +17,4 @@ def build_stream_url(reader: ViewContext, spans_branches: bool = False) -> str:
     after = EventEngine().read_position(project_id=reader.project.pk)
     branch = {} if spans_branches else {"branch": reader.branch.name}
     query = urlencode({**branch, "after": after})
-    return f"{STREAM.format(slug=reader.project.slug)}?{query}"
+    return f"{get_script_prefix()}{STREAM.format(slug=reader.project.slug)}?{query}"

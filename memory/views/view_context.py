@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from uuid import UUID
 
 from django.http import HttpRequest
-from django.urls import resolve, reverse
+from django.urls import get_script_prefix, resolve, reverse
 from django.utils import timezone
 
 from memory.actors import SCOPES, Actor
@@ -194,7 +194,7 @@ def with_query(path: str, words: dict[str, Any]) -> str:
 def relocate(address: str, branch: str, at: str) -> str:
     """Return an address of this site at another branch and time. Filters stay, a cursor is removed."""
     parts = urlsplit(address)
-    found = resolve(parts.path)
+    found = resolve(f"/{parts.path.removeprefix(get_script_prefix())}")
     words: dict[str, Any] = {**parse_qs(parts.query), "branch": "" if branch == MAIN else branch, "at": at}
     words.pop("cursor", None)
     if "branch_name" not in found.kwargs:

@@ -1,6 +1,8 @@
 // What was typed into a form whose sending led to the login, since the session had run out, or was refused since
 // the form was out of date, or got no answer: back in the form.
 // It is kept in this tab only, until the next page is opened in any other way.
+import { is_login } from "./root.js";
+
 const KEPT = "day1-draft";
 const SECRET = new Set(["csrfmiddlewaretoken"]);
 
@@ -10,7 +12,7 @@ export function drafts() {
     const kept = sessionStorage.getItem(KEPT);
     if (!kept) return;
     const draft = JSON.parse(kept);
-    if (location.pathname === "/login") return store({ ...draft, answered: true });
+    if (is_login(location.pathname)) return store({ ...draft, answered: true });
     draft.unanswered ||= went_back() && !draft.answered;
     sessionStorage.removeItem(KEPT);
     if (draft.path === location.pathname) bring_back(draft);
@@ -40,7 +42,7 @@ function tell(message) {
 
 function keep(event) {
     const form = event.target;
-    if (location.pathname === "/login" || form.method !== "post" || form.closest(".bar, .toasts")) return;
+    if (is_login(location.pathname) || form.method !== "post" || form.closest(".bar, .toasts")) return;
     const fields = [...form.elements].filter((field) => field.name && !SECRET.has(field.name) && kind(field));
     const values = fields.map((field) => [field.name, field.value, field.checked ?? false]);
     const draft = { path: location.pathname, form: form_key(form), values };
@@ -52,7 +54,7 @@ const kind = (field) => field.matches("input:not([type=password], [type=file], [
 const form_key = (form) => `${form.closest("[id]")?.id ?? ""} ${form.getAttribute("action") ?? ""}`;
 
 function came_from_login() {
-    return document.referrer && new URL(document.referrer).pathname === "/login";
+    return document.referrer && is_login(new URL(document.referrer).pathname);
 }
 
 // Any answer would have opened a page, and that would have dropped the draft. The way back from a browser's own

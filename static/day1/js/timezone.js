@@ -1,4 +1,6 @@
 // Times are shown in the zone of the browser, which a cookie tells the server.
+import { ROOT } from "./root.js";
+
 const COOKIE = "day1_timezone";
 const A_YEAR = 31536000; // seconds
 
@@ -17,7 +19,7 @@ function tell(zone) {
     const is_kept = () => document.cookie.split("; ").includes(pair);
     const known = is_kept();
     const secure = location.protocol === "https:" ? "; secure" : "";
-    document.cookie = `${pair}; path=/; max-age=${A_YEAR}; samesite=lax${secure}`;
+    document.cookie = `${pair}; path=${ROOT}; max-age=${A_YEAR}; samesite=lax${secure}`;
     if (!known && is_kept() && document.querySelector("time, [type=datetime-local]")) location.reload();
 }
 

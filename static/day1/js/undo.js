@@ -1,5 +1,6 @@
 // u takes back the last action, pressed again the one before it, several steps back. Each message with a way
 // to undo puts its address on a stack, which this tab keeps from page to page.
+import { is_login } from "./root.js";
 import { in_turn, is_busy, is_leaving, leave, post } from "./serial.js";
 
 const STACK = "day1-undo";
@@ -16,7 +17,7 @@ const save = (stack) => sessionStorage.setItem(STACK, JSON.stringify(stack.slice
 const forget = (address) => save(load().filter((one) => one !== address));
 
 export function undos() {
-    if (location.pathname === "/login") sessionStorage.removeItem(STACK);
+    if (is_login(location.pathname)) sessionStorage.removeItem(STACK);
     collect();
     new MutationObserver(collect).observe(document.body, { childList: true, subtree: true });
     document.addEventListener("submit", pressed, true);
