@@ -10,9 +10,10 @@ import pytest
 from conversations.models import Conversation, Message
 from day1site.mcp.call_context import Caller
 from day1site.mcp.dispatch import ToolRefusal, run
-from day1site.mcp.http import setting_in
+from day1site.mcp.http import authenticate_caller, setting_in
 from day1site.mcp.tools import ALL
 from memory.engines.access.keys import find_key, get_actor
+from memory.exceptions import UserForbidden
 from memory.models import Fact, Observation, Project, Session
 from tests.access import table
 from tests.access.scene import build_rows, fill
@@ -131,6 +132,8 @@ def test_a_bound_key_names_no_other(project: Project) -> None:
     alice, shop = bind(project, "alice"), bind(project, "", app_id="shop")
     for answer in (
         alice.get("/facts?user_id=bob"),
+        alice.get("/facts?user_id=alice,bob"),
+        alice.get("/messages/search?q=x&user_id=bob,alice"),
         alice.get("/facts/search?q=x&user_id=bob"),
         alice.post("/facts", {"fact_text": "Hi.", "user_id": "bob"}),
         alice.post("/facts/bulk", {"facts": [{"fact_text": "Hi.", "user_id": "bob"}]}),
@@ -256,6 +259,17 @@ def test_names_of_any_length_leave_a_session_its_id(project: Project) -> None:
 def test_a_header_names_an_end_user_in_any_letters(encoding: str) -> None:
     headers = {b"day1-user": "Rená".encode(encoding)}
     assert setting_in({"query_string": b""}, headers, "user") == "Rená"
+
+
+@pytest.mark.parametrize("name", ["user", "user_id"])
+def test_an_address_over_mcp_names_an_end_user(project: Project, name: str) -> None:
+    scope = {"query_string": f"{name}=alice".encode()}
+    admin, bob = (
+        {b"authorization": f"Bearer {api.token}".encode()} for api in (api_for(project), bind(project, "bob"))
+    )
+    assert authenticate_caller(scope, admin).actor.end_user.user_id == "alice"
+    with pytest.raises(UserForbidden):
+        authenticate_caller(scope, bob)
 
 
 def test_what_is_learned_of_an_end_user_is_theirs(project: Project) -> None:

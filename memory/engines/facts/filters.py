@@ -60,7 +60,7 @@ def list_values(filters: Filter, rows: VersionedQuerySet) -> dict[str, Any]:
     """
     values, reader = filters.as_dict(), get_end_user(rows.named_lineage)
     named = {name: values[name] for name in asdict(reader) if name in values}
-    if any(own not in named.get(name, (own,)) for name, own in reader.list_columns().items()):
+    if any({*named.get(name, (own,))} != {own} for name, own in reader.list_columns().items()):
         raise UserForbidden()
     if "session_id" in values:
         single = {name: among[0] for name, among in named.items() if len(among) == 1}
