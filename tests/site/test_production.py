@@ -62,11 +62,16 @@ def test_cookies_go_over_https_only(production: Up) -> None:
 
 def test_pages_lead_to_https_and_the_api_answers(production: Up) -> None:
     link = HTTPConnection(urlsplit(production.first["url"]).netloc, timeout=TIMEOUT_SECONDS)
-    for path, answer in (("/login", (301, f"https://{NAME}/login")), ("/api/v1/health/live", (200, None))):
-        link.request("GET", path, headers={"Host": NAME})
-        response = link.getresponse()
-        response.read()
-        assert (response.status, response.headers["Location"]) == answer
+    behind = {"Host": NAME, "X-Forwarded-For": "203.0.113.9"}
+    for prefix in ("", "/tools/day1"):
+        for path, answer in (
+            ("/login", (301, f"https://{NAME}{prefix}/login")),
+            ("/api/v1/health/live", (200, None)),
+        ):
+            link.request("GET", path, headers={**behind, "X-Forwarded-Prefix": prefix})
+            response = link.getresponse()
+            response.read()
+            assert (response.status, response.headers["Location"]) == answer
     link.close()
 
 
