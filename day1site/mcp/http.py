@@ -110,10 +110,10 @@ def authenticate_caller(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
     profile = one_of(PROFILES)("profile", setting_in(scope, headers, "profile") or DEFAULT)
     repository = parse_repository("repository", setting_in(scope, headers, "repository"))
     session = STATED_CHECKS["session_id"]("session", setting_in(scope, headers, "session"))
-    whose = {}
+    whose: dict[str, str] = {}
     for one in END_USER:  # user, or user_id as everywhere else
         named = setting_in(scope, headers, one.name[:-3]) or setting_in(scope, headers, one.name)
-        whose[one.name] = one.check(one.name, named)
+        whose |= {one.name: one.check(one.name, named)} if named else {}
     actor = replace(get_actor(key, SURFACE), repository=repository).with_origin(session_id=session, **whose)
     is_located = bool(session) or repository == ANY
     return Caller(actor, branch, key.rate_per_minute, profile, is_located=is_located)

@@ -17,7 +17,7 @@ from memory.db.fields import dumps
 from memory.db.raw_select import CUT_MARK
 from memory.engines.embedding.awaited import awaited_texts, index_texts
 from memory.engines.embedding.engine import get_embedding_states
-from memory.engines.fields.common import INDEXED
+from memory.engines.fields.common import END_USER, INDEXED
 from memory.engines.support.idempotency import Answer, IdempotencyEngine, Keep, Store, keep_nothing
 from memory.engines.support.validation import secrets_found
 from memory.exceptions import Invalid, StaleVersion
@@ -51,6 +51,7 @@ class ResourceViewSet(ViewSet):
         super().initial(request, *args, **kwargs)
         if request.auth is not None:  # None where no key is needed
             secrets_found.start(get_request_actor(request).project_id)
+            refuse_nobody(request)
             if self.action not in self.end_user_actions:
                 get_request_actor(request).require_every_user()
         key = request.headers.get("Idempotency-Key")
@@ -119,6 +120,16 @@ class ResourceViewSet(ViewSet):
         """Return the part of an answer that may be stored."""
         values = self.untold.get(self.action or "")
         return {**data, **values} if values else data
+
+
+def refuse_nobody(request: Request) -> None:
+    """Refuse an address that names an empty end user or app: a program that lost the name would read all.
+
+    Raises Invalid.
+    """
+    for one in END_USER:
+        if request.query_params.get(one.name) == "":
+            raise Invalid("{field} is empty: name one, or leave it out.", field=one.name)
 
 
 def name_redacted(data: Any) -> Any:

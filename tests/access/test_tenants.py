@@ -187,7 +187,8 @@ def count_rows_of(project_id: Any) -> dict[str, int]:
         for table in connection.introspection.table_names():
             columns = {one.name for one in connection.introspection.get_table_description(cursor, table)}
             if "project_id" in columns:
-                cursor.execute(f'SELECT count(*) FROM "{table}" WHERE project_id = %s', [project_id.hex])
+                name = connection.ops.quote_name(table)
+                cursor.execute(f"SELECT count(*) FROM {name} WHERE project_id = %s", [project_id.hex])
                 counts[table] = cursor.fetchone()[0]
     return {table: count for table, count in counts.items() if count}
 

@@ -11,6 +11,7 @@ from memory.engines.fields.types import (
     Identifier,
     JSONValue,
     Moment,
+    OwnerName,
     Point,
     Reference,
     Versions,
@@ -50,7 +51,7 @@ STATED = (
 END_USER = (
     Field(
         "user_id",
-        Reference(200),
+        OwnerName(200, 1),
         "The end user whose memory this is about; 403 when the key is bound to another.",
         WHO | Use.OPTION,
         label=_("End user"),
@@ -58,7 +59,7 @@ END_USER = (
     ),
     Field(
         "app_id",
-        Reference(200),
+        OwnerName(200, 1),
         "The app whose memory this is about; 403 when the key is bound to another.",
         WHO | Use.OPTION,
         label=_("App"),

@@ -14,6 +14,7 @@ from memory.engines.fields.types import (
     Identifier,
     ListOf,
     Moment,
+    OwnerName,
     Pattern,
     Reference,
     Text,
@@ -105,6 +106,7 @@ KEY = Noun(
         option=Option("bind it to this agent", "--agent"),
     ),
     USER.with_traits(
+        type=OwnerName(200),
         help="Bind the key to this end user: it reads and writes no other memory.",
         use=OFFERED,
         form_label=_("Bound to the end user"),
@@ -112,6 +114,7 @@ KEY = Noun(
         option=Option("bind it to this end user: it reads and writes no other memory", "--user"),
     ),
     APP.with_traits(
+        type=OwnerName(200),
         help="Bind the key to this app: it reads and writes no other memory.",
         use=OFFERED,
         form_label=_("Bound to the app"),

@@ -57,6 +57,21 @@ class Pattern(Reference):
 
 
 @dataclass(frozen=True)
+class OwnerName(Reference):
+    """The name of an end user or an app. It has no comma: these stand between names in an address."""
+
+    def build_check(self) -> c.Check:
+        check = super().build_check()
+
+        def check_name(name: str, value: Any) -> str:
+            if "," in (text := check(name, value)) or (text and not text.strip()):
+                raise Invalid("{field} is a name without commas.", field=name)
+            return text
+
+        return check_name
+
+
+@dataclass(frozen=True)
 class Repository(Text):
     """A repository or a folder, in one form however it was written. ``*`` is none, or with ``any`` kept."""
 
