@@ -34,6 +34,7 @@ ATTRIBUTES: dict[str, dict[str, Any]] = {
     "Text": WORDS,
     "LongText": WORDS,
     "CutText": WORDS,
+    "OwnerName": IDS,
     "Pattern": {"metavar": "NAME"},
     "Repository": {"metavar": "NAME"},
     "Choice": {"metavar": "NAME"},
