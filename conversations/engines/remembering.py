@@ -20,7 +20,7 @@ from memory.engines.sessions.learning import CLAIM_WAIT_SECONDS, system_actor
 from memory.engines.sessions.manager import get_session
 from memory.engines.support.standing import replaces
 from memory.engines.versions.lookup import MAIN
-from memory.exceptions import Conflict, Invalid, NotFound, TooLarge
+from memory.exceptions import Conflict, Invalid, NotFound, QuotaExceeded, TooLarge
 from memory.models import Fact, FactLink, Session
 from memory.models.nodes import uuid7
 
@@ -101,13 +101,13 @@ class RememberEngine:
             lambda: find_conversation(actor, branch_name).uid, read_messages(messages), actor, branch_name
         )
         session = get_session(actor, actor.session_id)
-        run = learn_soon(session)
+        run, full = learn_or_be_full(session)
         report = build_report(run) if run and run.commits else ConsolidationReport(run or ConsolidationRun())
         found = [*list_changed(report), *(list_superseded(session, run) if run else ())]
         learned = {evidence.id for change in report.changes for evidence in change.evidence}
         is_asked = run is not None and run.mode == ConsolidationRun.Mode.LLM
         left = [row for row in stored if row.uid not in learned]
-        ignored = explain_ignored(left, is_asked, is_chat(session))
+        ignored = explain_ignored(left, is_asked, is_chat(session), full)
         return Remembered(stored[0].conversation_id, actor.session_id, [*found, *ignored], run)
 
 
@@ -160,6 +160,14 @@ def find_conversation(actor: Actor, branch_name: str) -> Conversation:
     )
 
 
+def learn_or_be_full(session: Session) -> tuple[ConsolidationRun | None, str]:
+    """Learn from a session; where there is no room for what it says, return why. Raises Conflict."""
+    try:
+        return learn_soon(session), ""
+    except QuotaExceeded as error:  # the messages are stored: who sends them again stores them twice
+        return None, error.text
+
+
 def learn_soon(session: Session) -> ConsolidationRun | None:
     """Learn from a session, as soon as no other worker does. Raises Conflict."""
     for left in reversed(range(MAX_TRIES)):
@@ -204,12 +212,12 @@ def describe_fact(action: Any, fact: Fact, reason: str, **ids: UUID | None) -> O
     return Outcome(action, fact.fact_text, reason, fact.uid, fact.category, person, **ids)
 
 
-def explain_ignored(rows: Iterable[Message], is_asked: bool, in_chat: bool) -> Iterator[Outcome]:
+def explain_ignored(rows: Iterable[Message], is_asked: bool, in_chat: bool, full: str) -> Iterator[Outcome]:
     """Yield the messages of which nothing was learned, with the reason; ``is_asked`` says that a model read
-    them.
+    them, ``full`` why there was no room.
     """
     for row in rows:
-        reason = NOTED_NOTHING if is_asked and row.role in SPOKEN else explain_rules(row, in_chat)
+        reason = NOTED_NOTHING if is_asked and row.role in SPOKEN else full or explain_rules(row, in_chat)
         yield Outcome(IGNORED, row.content[:MAX_TEXT_LENGTH], reason, message_id=row.uid)
 
 

@@ -359,3 +359,20 @@ def test_a_name_is_a_name(project: Project) -> None:
     for path in ("/facts", "/facts/search?q=tea", "/items", "/sessions", "/messages/search?q=tea"):
         mark = "&" if "?" in path else "?"
         refused(admin.get(f"{path}{mark}user_id="), 400, "invalid", "user_id")
+
+
+def test_a_full_end_user_goes_on_talking(project: Project) -> None:
+    """What is no more in use takes no room; what is said is stored once, and says why nothing was learned."""
+    admin, alice = api_for(project), bind(project, "alice")
+    admin.patch(f"/projects/{project.slug}", {"user_fact_limit": 1})
+    first = alice.fact("Tea is fine.")
+    newer = alice.post(f"/facts/{first['id']}/supersede", {"new_fact_text": "Coffee is fine."})
+    assert newer.status_code == 201
+    answer = alice.post("/remember", {"messages": ["I moved to Rome."], "session_id": "s1"})
+    (one,) = answer.json()["results"]
+    assert (answer.status_code, one["action"], one["reason"][:31]) == (
+        201,
+        "ignored",
+        "The end user has 1 of 1 facts: ",
+    )
+    assert len(alice.get("/messages/search?q=Rome").json()["results"]) == 1

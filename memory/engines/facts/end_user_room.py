@@ -3,12 +3,16 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from django.db.models import Q
+
 from memory.db.lineage import EVERYBODY, EndUser
 from memory.db.raw_select import fetch_one
 from memory.engines.versions.commits import CommitWriter
 from memory.exceptions import USER_FULL, QuotaExceeded
 from memory.models import Fact, Project
 from memory.models.end_users import get_owner
+
+Status = Fact.Status
 
 
 def check_user_room(commit: CommitWriter, fresh: Sequence[Fact]) -> None:
@@ -24,6 +28,7 @@ def check_user_room(commit: CommitWriter, fresh: Sequence[Fact]) -> None:
 
 
 def count_facts(commit: CommitWriter, owner: EndUser, limit: int) -> int:
-    """Count an end user's facts, up to the limit."""
+    """Count an end user's facts that are in use, up to the limit."""
     rows = commit.visible_rows(Fact).filter_indexed(**owner.list_columns())
+    rows = rows.filter(~Q(expires_at__lte=commit.at), status__in=(Status.CREATED, Status.ACTIVE, Status.DONE))
     return rows.order_by().values("uid")[:limit].count()
