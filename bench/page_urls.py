@@ -156,7 +156,7 @@ class Values:
         """Return the page's path; with an unused id where there is no such row."""
         from django.urls import reverse
 
-        known = {**self.own, "branch_name": branch, "slug": self.slug}
+        known = {**self.own, "branch_name": branch, "slug": self.slug, "project_slug": self.slug}
         return reverse(route.name, kwargs={word: self._value(known, route, word) for word in route.words})
 
     def _value(self, known: dict[str, Any], route: Route, word: str) -> Any:

@@ -79,18 +79,6 @@ def test_a_curator_makes_one(curator: Client, actor: Actor, main: Branch) -> Non
     assert (refused.status_code, Bundle.objects.count()) == (400, 1)
 
 
-def test_a_bundle_is_deleted_after_a_question(curator: Client, viewer: Client, bundle: Bundle) -> None:
-    url = f"{LIST}/{bundle.pk}/delete"
-    assert (f'href="{url}"' in get_page(curator, f"{LIST}/{bundle.pk}"), viewer.post(url).status_code) == (
-        True,
-        403,
-    )
-    assert f'href="{url}"' not in get_page(viewer, f"{LIST}/{bundle.pk}")
-    assert ("Delete clocks v1?" in get_page(curator, url), Bundle.objects.count()) == (True, 1)
-    assert "The bundle is deleted." in text(curator.post(url, follow=True))
-    assert (Bundle.objects.count(), curator.get(url).status_code) == (0, 404)
-
-
 def test_dropped_fields_are_named_before_the_import(curator: Client, foreign: str) -> None:
     data = {name: value for name, value in json.loads(foreign).items() if name != "sha256"} | {"odd": 1}
     page = send(curator, json.dumps(data | {"sha256": compute_sha256(data)}), do="check").content.decode()

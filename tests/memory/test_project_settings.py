@@ -36,6 +36,7 @@ def test_settings_are_listed_read_and_changed(api: Api, project: Project, addres
         "category_ttl_days": {},
         "stale_after_days": None,
         "fact_budget": None,
+        "user_fact_limit": None,
         "consolidate_agents": False,
         "propose_reflections": False,
         "dream_min_size": 3,

@@ -266,9 +266,9 @@ def test_a_key_opens_until_it_is_revoked(day1: Day1) -> None:
     assert (actor.scopes, actor.branch_patterns) == ({"propose"}, ("task/*",))
     key = ApiKey.objects.get()
     row = day1("keys")[1].splitlines()[1].split("\t")
-    assert row[:5] + row[6:] == [str(key.pk), "ci", key.prefix, "propose", "task/*", "open"]
+    assert row[:5] + row[7:] == [str(key.pk), "ci", key.prefix, "propose", "task/*", "open"]
     assert day1("keys", "revoke", str(key.pk)) == (0, f"{key.pk}\trevoked\n", "")
-    assert day1("keys")[1].splitlines()[1].split("\t")[6] == "revoked"
+    assert day1("keys")[1].splitlines()[1].split("\t")[7] == "revoked"
     assert json.loads(day1("keys", "create", "b", "--format", "json")[1])["scopes"] == ["write"]
 
 

@@ -30,6 +30,7 @@ VERBS = (
     "delete",
     "supersede",
     "related",
+    "tags",
     "accept",
     "refuse",
     "pin",

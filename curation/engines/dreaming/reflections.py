@@ -12,6 +12,7 @@ from curation.engines.dreaming.rules import BOUNDS, REFLECTED
 from curation.engines.dreaming.source import Cluster
 from memory.engines.fields.facts import ESSENCE_LENGTH
 from memory.models import Branch, Fact, FactLink
+from memory.models.end_users import OF_NOBODY, get_owner
 from memory.models.hashes import content_hash
 from memory.texts import cut_line
 
@@ -45,7 +46,8 @@ class Reflection:
             "confidence": min(fact.confidence for fact in self.members),
             "visibility": min((fact.visibility for fact in self.members), key=WIDTHS.index),
             **REFLECTED,
-            **{name: getattr(first, name) for name in BOUNDS},
+            **{name: getattr(first, name) for name in BOUNDS if name not in OF_NOBODY},
+            **get_owner(first).list_columns(),
         }
 
     def build_links(self, known: Iterable[tuple[UUID, UUID]]) -> list[FactLink]:

@@ -57,7 +57,7 @@ class FactBatch:
         actor = actor.for_owner(parent) if parent else actor  # a fact stays whose it was
         self.actor, self.status, self.deduplicate, self.parent = actor, status, deduplicate, parent
         self._stated: tuple[Mapping[str, str], Actor] = ({}, actor.with_origin())
-        self._doubled: set[UUID] = set()  # rows that are stored though their text is there
+        self._compared: dict[int, bool] = {}  # whether a row is compared, where its fact says so for itself
         items = enumerate(secrets_found.walk("facts", facts))
         self.rows = [self._build_row(index, payload, len(facts)) for index, payload in items]
 
@@ -78,8 +78,7 @@ class FactBatch:
         stated = {name: value for name, value in payload.items() if name != DEDUPLICATE.name}
         compared = check_boolean(DEDUPLICATE.name, payload.get(DEDUPLICATE.name, self.deduplicate))
         row = self.build_fact(stated)
-        if not compared:
-            self._doubled.add(row.uid)
+        self._compared[id(row)] = compared
         return row
 
     def build_fact(
@@ -118,7 +117,7 @@ class FactBatch:
         self._check_parents(commit)
         self.open_sessions(commit)
         self._stamp_cycles(commit)
-        compared = len(self._doubled) < len(self.rows)
+        compared = any(map(self._is_compared, self.rows))
         known = self.find_existing(commit) if compared else KnownTexts(commit.at)
         results = [self._take_row(commit, row, known) for row in self.rows]
         fresh = [result.fact for result in results if result.created]
@@ -143,9 +142,12 @@ class FactBatch:
             if not row.updated_cycle:
                 row.created_cycle = row.updated_cycle = commit.branch.cycle
 
+    def _is_compared(self, row: Fact) -> bool:
+        return self._compared.get(id(row), self.deduplicate)
+
     def _take_row(self, commit: CommitWriter, row: Fact, known: KnownTexts) -> WriteResult:
         """Return the fact that says the same already, else the row as a new one."""
-        found = None if row.uid in self._doubled else known.find(row)
+        found = known.find(row) if self._is_compared(row) else None
         if found is None:
             known.add(row)
             return WriteResult(row, created=True)
