@@ -25,6 +25,10 @@ class Day1Error(Exception):
         self.text = self.template.format(**data) if data else self.template
         super().__init__(self.text)
 
+    def name_in_list(self, name: str, index: int) -> None:
+        """Name the element of a list that this is of, as a path: ``facts[3].category``."""
+        self.data["field"] = f"{name}[{index}].{self.data.get('field', '')}".rstrip(".")
+
 
 class NotFound(Day1Error):
     code, status, message = "not_found", 404, _("Nothing with this id is visible here.")

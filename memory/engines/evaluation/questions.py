@@ -156,7 +156,7 @@ def check_line(fields: Any, at: int) -> dict[str, Any]:
     try:
         return check_question(fields)
     except Invalid as error:
-        error.data["field"] = f"questions[{at}].{error.data.get('field', '')}".rstrip(".")
+        error.name_in_list("questions", at)
         raise
 
 

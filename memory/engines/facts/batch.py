@@ -65,8 +65,8 @@ class FactBatch:
         try:
             return self._build_item(payload)
         except (Invalid, TooLarge) as error:
-            if count > 1:  # name the item, as a path into the list
-                error.data["field"] = f"facts[{index}].{error.data.get('field', '')}".rstrip(".")
+            if count > 1:
+                error.name_in_list("facts", index)
                 error.text = f"Fact {index}: {error.text}"
                 error.args = (error.text,)
             raise

@@ -139,7 +139,7 @@ def named_in_list(index: int) -> Iterator[None]:
     try:
         yield
     except Day1Error as error:
-        error.data["field"] = f"facts[{index}].{error.data.get('field', '')}".rstrip(".")
+        error.name_in_list("facts", index)
         raise
 
 

@@ -112,7 +112,7 @@ class BatchRun:
             self._count_search(op)
             return OPERATIONS[op](self, index, call)
         except (Invalid, TooLarge) as error:
-            error.data["field"] = f"calls[{index}].{error.data.get('field', '')}".rstrip(".")
+            error.name_in_list("calls", index)
             raise
 
     def _count_search(self, op: str) -> None:
