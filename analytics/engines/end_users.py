@@ -23,20 +23,17 @@ def list_end_users(actor: Actor, branch_name: str, at: Any, **whose: str) -> End
     lineage, named = open_lineage(actor, branch_name, at), {key: one for key, one in whose.items() if one}
     counts: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     last: dict[tuple[str, str], datetime] = {}
-    for kind, model in KINDS.items():
-        rows = model.objects.in_lineage(lineage).filter(~NOBODY, **named).order_by()
-        for *owner, count, at_last in group_by_owner(rows, "created_at"):
-            counts[*owner,][kind] = count
-            last[*owner,] = max(at_last, last.get((*owner,), at_last))
-    begun = Session.objects.filter(~NOBODY, branch__in=[pk for pk, _ in lineage], hidden=False, **named)
-    for *owner, count, at_last in group_by_owner(begun.order_by(), "started_at"):
-        counts[*owner,]["sessions"] = count
-        last[*owner,] = max(at_last, last.get((*owner,), at_last))
+    begun = Session.objects.filter(branch__in=[pk for pk, _ in lineage], hidden=False)
+    counted = [(kind, model.objects.in_lineage(lineage), "created_at") for kind, model in KINDS.items()]
+    for kind, rows, time in [*counted, ("sessions", begun, "started_at")]:
+        for user, app, count, at_last in group_by_owner(rows.filter(~NOBODY, **named), time):
+            counts[user, app][kind] = count
+            last[user, app] = max(at_last, last.get((user, app), at_last))
     found = [EndUserFigures(user, app, last[user, app], **n) for (user, app), n in counts.items()]
     found.sort(key=lambda one: (-one.facts, one.user_id, one.app_id))
     return EndUsers(branch_name, len(found), found[:MAX_USERS])
 
 
 def group_by_owner(rows: Any, time: str) -> Any:
-    grouped = rows.values_list("user_id", "app_id")
+    grouped = rows.order_by().values_list("user_id", "app_id")
     return grouped.annotate(Count("pk"), Max(time))

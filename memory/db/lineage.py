@@ -1,7 +1,7 @@
 """Lineages along which queries do not show everything."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Self
 
 
@@ -14,8 +14,9 @@ class EndUser:
 
     def list_columns(self, model: Any = None) -> dict[str, str]:
         """Return the columns by which its memory is found, with their values; none that a model lacks."""
-        is_owned = model is None or hasattr(model, "user_id")
-        return {name: value for name, value in asdict(self).items() if value and is_owned}
+        if self == EVERYBODY or not (model is None or hasattr(model, "user_id")):
+            return {}
+        return {name: value for name, value in vars(self).items() if value}
 
     def owns(self, row: Any) -> bool:
         """Return whether a row belongs to it."""

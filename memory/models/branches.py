@@ -90,15 +90,18 @@ class Branch(models.Model):
         """Return a lineage of this project along which queries show nothing that is in quarantine, and of end
         users what the branch is read for.
         """
-        if not self.masked and self.end_user == EVERYBODY:
-            return list(lineage)
-        return MaskedLineage(lineage, hides=self.masked, end_user=self.end_user)
+        return self._leave_out(lineage, self.masked)
 
     def narrow(self, lineage: Lineage) -> Lineage:
         """Return a lineage along which queries show, of end users, what the branch is read for; and what is
         in quarantine too.
         """
-        return MaskedLineage(lineage, hides=False, end_user=self.end_user)
+        return self._leave_out(lineage, False)
+
+    def _leave_out(self, lineage: Lineage, hides: bool) -> Lineage:
+        if not hides and self.end_user == EVERYBODY:
+            return list(lineage)
+        return MaskedLineage(lineage, hides=hides, end_user=self.end_user)
 
     def full_lineage(self, seq: int | None = None) -> list[tuple[int, int]]:
         """Return the same lineage, along which queries show what is in quarantine too.

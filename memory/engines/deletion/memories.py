@@ -193,7 +193,7 @@ def require_version(row: BranchedModel, expected: int | None) -> None:
 def captured_models() -> list[type[BranchedModel]]:
     """Return the models of what is captured of a session, owners before their parts."""
     captured = [model for model in versioned_models() if model.CAPTURED]
-    return sorted(captured, key=lambda model: -model.KIND.rank if model.GOES_WITH else -100)
+    return sorted(captured, key=lambda model: (bool(model.GOES_WITH), -model.KIND.rank))
 
 
 def find_parts(find: Any, model: type[BranchedModel], rows: Sequence[BranchedModel]) -> dict[Any, list[Any]]:
