@@ -5,10 +5,10 @@ from django.utils.translation import gettext_lazy as _
 from analytics.views.added_figure import load_added_figure
 from analytics.views.agents import AgentPage, load_session, load_yesterday
 from analytics.views.dashboard import Analytics
-from memory.views.frames import WEB, Page, build_patterns
-from memory.views.home import add_home_figure, add_home_panel
-from memory.views.navigation import Section, add_section
-from memory.views.sessions import add_session_panel
+from memory.views.frame.frames import WEB, Page, build_patterns
+from memory.views.frame.navigation import Section, add_section
+from memory.views.sessions.home import add_home_figure, add_home_panel
+from memory.views.sessions.sessions import add_session_panel
 
 PAGES: list[Page] = [
     ("analytics", Analytics, "analytics"),

@@ -25,10 +25,10 @@ from conversations.views.transfer import (
     ImportConversation,
     load_compaction,
 )
-from memory.views.frames import WEB, Page, build_patterns
-from memory.views.home import add_home_lead
-from memory.views.navigation import Section, add_section
-from memory.views.sessions import add_session_lead
+from memory.views.frame.frames import WEB, Page, build_patterns
+from memory.views.frame.navigation import Section, add_section
+from memory.views.sessions.home import add_home_lead
+from memory.views.sessions.sessions import add_session_lead
 
 PAGES: list[Page] = [
     ("consolidation", Consolidations, "consolidations"),

@@ -21,11 +21,11 @@ from curation.views.scores import ScoreConversation, load_scores
 from curation.views.scorings import Scorings
 from curation.views.templates import TemplatePage, Templates
 from curation.views.verification import AskJudge, JobPage, VerificationPage, load_panel
-from memory.views.fact_panels import add_fact_panel
-from memory.views.frames import WEB, Page, build_patterns
-from memory.views.home import add_home_figure, add_home_panel
-from memory.views.navigation import SAFETY, SHARE, Section, add_section
-from memory.views.view_context import REVIEW, add_counter
+from memory.views.facts.fact_panels import add_fact_panel
+from memory.views.frame.frames import WEB, Page, build_patterns
+from memory.views.frame.navigation import SAFETY, SHARE, Section, add_section
+from memory.views.frame.view_context import REVIEW, add_counter
+from memory.views.sessions.home import add_home_figure, add_home_panel
 
 PAGES: list[Page] = [
     ("review", QueuePage, "review"),

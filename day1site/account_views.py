@@ -14,9 +14,9 @@ from django.views.decorators.http import require_POST
 from day1site.login import LoginForm, PasswordForm, ThrottledForms
 from memory.engines.access.members import list_memberships
 from memory.engines.store.health import is_damaged, is_reading_past_damage
-from memory.views.base import LAST, safe_referer
-from memory.views.flash import flash_success
-from memory.views.store_state import DAMAGED, PARTLY
+from memory.views.frame.base import LAST, safe_referer
+from memory.views.frame.flash import flash_success
+from memory.views.store.store_state import DAMAGED, PARTLY
 
 THEME = "day1_theme"
 # The icon and the name of each theme.

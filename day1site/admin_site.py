@@ -33,7 +33,7 @@ class Day1AdminSite(UnfoldAdminSite):
         from conversations import urls as conversations
         from curation import urls as curation
         from memory import urls as memory
-        from memory.views.frames import ADMIN, build_patterns
+        from memory.views.frame.frames import ADMIN, build_patterns
 
         pages = [*memory.PAGES, *conversations.PAGES, *curation.PAGES, *analytics.PAGES]
         return [path("p/<slug:slug>/", include(build_patterns(pages, ADMIN)))]
@@ -79,7 +79,7 @@ class Day1AdminSite(UnfoldAdminSite):
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Redirect to the facts of the last open project; without a project, explain why."""
-        from memory.views.navigation import last_member
+        from memory.views.frame.navigation import last_member
 
         if member := last_member(request):
             return HttpResponseRedirect(f"p/{member.project.slug}/facts")

@@ -24,8 +24,8 @@ from day1site.failures import BROKEN as BROKEN_PAGE
 from memory.answers.problems import BROKEN, RETRY_SECONDS, render_problem, unknown_route
 from memory.db.errors import StorageRefused, is_busy
 from memory.exceptions import StoreDamaged
-from memory.views.base import safe_referer
-from memory.views.flash import AGAIN
+from memory.views.frame.base import safe_referer
+from memory.views.frame.flash import AGAIN
 
 UNKNOWN_HOST = "This server does not go by the name in the header Host; DAY1_ALLOWED_HOSTS can add it."
 

@@ -15,10 +15,10 @@ from day1site.login import limit_password_check
 from memory.engines.access.invitations import InvitationEngine, require_open
 from memory.exceptions import Conflict, Day1Error, Exists
 from memory.models import Membership
-from memory.views.base import render_refusal
-from memory.views.error_text import error_sentence
-from memory.views.flash import flash_success, flash_warning
-from memory.views.widgets import add_form_error
+from memory.views.frame.base import render_refusal
+from memory.views.frame.flash import flash_success, flash_warning
+from memory.views.frame.widgets import add_form_error
+from memory.views.text.error_text import error_sentence
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 

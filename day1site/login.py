@@ -23,7 +23,7 @@ from day1site.sub_path import get_forwarded_address
 from memory.db.work_slots import work_slots
 from memory.engines.support.rate_limits import count_request, forget_request
 from memory.exceptions import RateLimited
-from memory.views.error_text import error_sentence
+from memory.views.text.error_text import error_sentence
 
 
 def _(text: str) -> str:

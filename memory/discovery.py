@@ -1,16 +1,16 @@
 """Modules that declare or register something are found by where they are; no list names them."""
 
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 from django.apps import apps
 from django.utils.module_loading import module_has_submodule
 
 
 def import_modules(package: str) -> None:
-    """Import every module of a package, or the module itself."""
+    """Import every module of a package and of its folders, or the module itself."""
     path = getattr(import_module(package), "__path__", [])
-    for module in iter_modules(path, f"{package}."):
+    for module in walk_packages(path, f"{package}."):
         import_module(module.name)
 
 

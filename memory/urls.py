@@ -6,25 +6,25 @@ A page with a branch in its path names the parameter branch_name; the others tak
 from django.utils.translation import gettext_lazy as _
 
 from memory.discovery import import_modules
-from memory.views import frames
-from memory.views.agent_setup import FirstEvent
-from memory.views.audit import Audit
-from memory.views.branches import Branches, BranchPage
-from memory.views.capture import ObservationPage, Observations, RelationPage, Relations
-from memory.views.command_palette import Palette
-from memory.views.commits import CommitPage
-from memory.views.fact_actions import Act, Edit, Undo
-from memory.views.fact_detail import FactPage, Why
-from memory.views.fact_list import Facts
-from memory.views.frames import WEB, Page, build_patterns
-from memory.views.home import Help, Home
-from memory.views.keys import Keys, RevokeKey, RotateKey
-from memory.views.location_switch import SwitchLocation
-from memory.views.members import ChangeMember, Invite, Members, RemoveMember, RevokeInvitation
-from memory.views.navigation import SAFETY, Section, add_section
-from memory.views.search import Search
-from memory.views.sessions import SessionPage, Sessions
-from memory.views.topology import Expired, Topology
+from memory.views.access.agent_setup import FirstEvent
+from memory.views.access.keys import Keys, RevokeKey, RotateKey
+from memory.views.access.members import ChangeMember, Invite, Members, RemoveMember, RevokeInvitation
+from memory.views.branches.branches import Branches, BranchPage
+from memory.views.branches.commits import CommitPage
+from memory.views.branches.topology import Expired, Topology
+from memory.views.facts.capture import ObservationPage, Observations, RelationPage, Relations
+from memory.views.facts.fact_actions import Act, Edit, Undo
+from memory.views.facts.fact_detail import FactPage, Why
+from memory.views.facts.fact_list import Facts
+from memory.views.facts.search import Search
+from memory.views.frame import frames
+from memory.views.frame.command_palette import Palette
+from memory.views.frame.frames import WEB, Page, build_patterns
+from memory.views.frame.location_switch import SwitchLocation
+from memory.views.frame.navigation import SAFETY, Section, add_section
+from memory.views.sessions.home import Help, Home
+from memory.views.sessions.sessions import SessionPage, Sessions
+from memory.views.store.audit import Audit
 
 PAGES: list[Page] = [
     ("", Home, "home"),

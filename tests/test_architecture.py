@@ -42,8 +42,8 @@ GO_OUT = {
     "memory/providers/openai_server.py",  # to the model servers of the settings
     "memory/providers/openai_compat.py",  # a constant of the client
     "day1site/http_opener.py",  # to the Day1 server that the command line is told of
-    "day1site/cli/event_stream.py",
-    "day1site/cli/http_transport.py",
+    "day1site/cli/transport/event_stream.py",
+    "day1site/cli/transport/http_transport.py",
     "day1site/mcp/bridge.py",
     "day1site/mcp/roots.py",  # addresses of files
     "day1site/hooks/client/delivery.py",

@@ -30,7 +30,7 @@ prepare(Path(settings.DATA_DIR), "http://127.0.0.1:1")
 """
 CODE_LOOP = """
 import contextlib, io, json, sys, traceback
-from day1site.cli.local_store import start_django
+from day1site.cli.transport.local_store import start_django
 start_django()
 for line in sys.stdin:
     output, error = io.StringIO(), ""

@@ -6,9 +6,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import ngettext
 
 from analytics.engines.engine import AnalyticsEngine
-from memory.views.home import DAYS, Figure
-from memory.views.sparklines import draw_sparkline
-from memory.views.view_context import ViewContext
+from memory.views.frame.sparklines import draw_sparkline
+from memory.views.frame.view_context import ViewContext
+from memory.views.sessions.home import DAYS, Figure
 
 
 def load_added_figure(reader: ViewContext) -> Figure:

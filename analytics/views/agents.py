@@ -13,8 +13,8 @@ from analytics.engines.engine import AnalyticsEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.exceptions import NotFound
 from memory.models import Session
-from memory.views.base import ProjectPage
-from memory.views.view_context import ViewContext
+from memory.views.frame.base import ProjectPage
+from memory.views.frame.view_context import ViewContext
 
 engine = AnalyticsEngine()
 MAX_SESSIONS = 10

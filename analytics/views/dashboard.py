@@ -16,11 +16,11 @@ from analytics.views.tellings import show_tellings
 from memory.answers.derived import render_derived
 from memory.conf import conf
 from memory.exceptions import Invalid
-from memory.views.base import ProjectPage
-from memory.views.bulk import BulkActions, mark_ticked
-from memory.views.question_rows import describe_recall
-from memory.views.sparklines import draw_sparkline
-from memory.views.widgets import parse_number
+from memory.views.facts.bulk import BulkActions, mark_ticked
+from memory.views.frame.base import ProjectPage
+from memory.views.frame.sparklines import draw_sparkline
+from memory.views.frame.widgets import parse_number
+from memory.views.sessions.question_rows import describe_recall
 
 engine = AnalyticsEngine()
 RANGES = (7, 30, 90, 365)

@@ -20,8 +20,8 @@ from conversations.views.conversations import Conversations
 from conversations.views.thread import ThreadEntry, list_entries
 from memory.engines.facts.links import LinkEngine
 from memory.models import Fact
-from memory.views.base import ProjectPage
-from memory.views.view_context import ViewContext
+from memory.views.frame.base import ProjectPage
+from memory.views.frame.view_context import ViewContext
 
 diff_engine = SemanticDiffEngine()
 VERDICTS: dict[str, tuple[str, Any, Any]] = {

@@ -18,14 +18,14 @@ from conversations.models import ConsolidationRun
 from conversations.models.runs import VERDICTS
 from conversations.operations.consolidation import CONSOLIDATION_RUNS
 from memory.exceptions import Conflict, Day1Error, IllegalTransition, Invalid
-from memory.views.actions import Action, ActionPage
-from memory.views.base import ProjectPage
-from memory.views.error_text import error_sentence
-from memory.views.flash import flash_warning
-from memory.views.labels import WORDS
-from memory.views.list_page import ALL
-from memory.views.project_settings import SettingsPage, change_settings
-from memory.views.state_list import StateListPage
+from memory.views.access.project_settings import SettingsPage, change_settings
+from memory.views.frame.base import ProjectPage
+from memory.views.frame.flash import flash_warning
+from memory.views.generic.actions import Action, ActionPage
+from memory.views.generic.list_page import ALL
+from memory.views.generic.state_list import StateListPage
+from memory.views.text.error_text import error_sentence
+from memory.views.text.labels import WORDS
 
 consolidation_engine = ConsolidationEngine()
 State, Level = ConsolidationRun.State, ConsolidationRun.Level

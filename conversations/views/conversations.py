@@ -18,14 +18,14 @@ from conversations.views.thread import list_entries, load_notes
 from memory.engines.facts.links import LinkEngine
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
-from memory.views.actions import Action
-from memory.views.deletion import DeletablePage, build_deletion
-from memory.views.error_text import error_sentence
-from memory.views.filter_tokens import refuse_unknown
-from memory.views.filters_form import active_filters, build_filter_form
-from memory.views.labels import RUN_WORDS
-from memory.views.list_page import FOUND, ListPage, require_known
-from memory.views.view_context import ViewContext
+from memory.views.frame.view_context import ViewContext
+from memory.views.generic.actions import Action
+from memory.views.generic.deletion import DeletablePage, build_deletion
+from memory.views.generic.filter_tokens import refuse_unknown
+from memory.views.generic.filters_form import active_filters, build_filter_form
+from memory.views.generic.list_page import FOUND, ListPage, require_known
+from memory.views.text.error_text import error_sentence
+from memory.views.text.labels import RUN_WORDS
 
 MAX_FORKS = 10  # at the side of a thread
 # Templates of apps to the right, and what each shows of a conversation as ``panel``.

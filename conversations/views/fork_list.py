@@ -12,9 +12,9 @@ from conversations.models import Conversation
 from conversations.operations.conversations import CONVERSATIONS
 from conversations.views.conversations import LABELS, Conversations
 from memory.operations.columns import Column
-from memory.views.labels import RUN_WORDS
-from memory.views.list_page import ListPage
-from memory.views.view_context import ViewContext
+from memory.views.frame.view_context import ViewContext
+from memory.views.generic.list_page import ListPage
+from memory.views.text.labels import RUN_WORDS
 
 replay_engine = ReplayEngine()
 

@@ -14,8 +14,8 @@ from conversations.operations.conversations import CONVERSATIONS
 from conversations.views.conversations import Conversations
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
-from memory.views.actions import Action, ActionPage
-from memory.views.base import ProjectPage
+from memory.views.frame.base import ProjectPage
+from memory.views.generic.actions import Action, ActionPage
 
 conversation_engine, message_engine = ConversationEngine(), MessageEngine()
 AS_SOURCE = lazy("Empty: that of its source.")

@@ -19,7 +19,7 @@ from memory.engines.sessions.manager import Utterance, list_named
 from memory.engines.sessions.utterances import find_utterances
 from memory.models import Fact, Session
 from memory.templatetags.day1 import short
-from memory.views.view_context import ViewContext
+from memory.views.frame.view_context import ViewContext
 
 MAX_LEARNED = 5
 MAX_TEXT = 400  # characters of a fact

@@ -10,7 +10,7 @@ from conversations.engines.instructions import InstructionsEngine, load_presets
 from conversations.engines.learning import LearningEngine, RuleState
 from conversations.operations.instructions import INSTRUCTIONS
 from conversations.operations.learning import LEARNING
-from memory.views.actions import Action, ActionPage
+from memory.views.generic.actions import Action, ActionPage
 
 MAX_VERSIONS = 20  # that are listed
 instructions_engine = InstructionsEngine()

@@ -17,9 +17,9 @@ from conversations.views.thread import list_calls
 from memory.engines.branches.manager import BranchManager
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
-from memory.views.actions import Action, ActionPage
-from memory.views.field_widgets import DeclaredForm
-from memory.views.view_context import ViewContext
+from memory.views.frame.view_context import ViewContext
+from memory.views.generic.actions import Action, ActionPage
+from memory.views.generic.field_widgets import DeclaredForm
 
 conversation_engine, message_engine = ConversationEngine(), MessageEngine()
 MAX_TARGETS = 20  # conversations that are offered

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpResponse
 from django_htmx.http import HttpResponseClientRefresh
 
-from memory.views.base import ProjectPage
+from memory.views.frame.base import ProjectPage
 
 
 class ProgressPage(ProjectPage):

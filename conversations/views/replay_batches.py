@@ -24,8 +24,8 @@ from conversations.views.replay_form import (
 from conversations.views.replays import QUEUED, STATES, describe_rows
 from memory.engines.fields.base import Field
 from memory.engines.fields.types import Reference
-from memory.views.actions import Action, ActionPage
-from memory.views.state_list import StateListPage
+from memory.views.generic.actions import Action, ActionPage
+from memory.views.generic.state_list import StateListPage
 
 batch_engine, replay_engine = ReplayBatchEngine(), ReplayEngine()
 State = Replay.State

@@ -12,7 +12,7 @@ from conversations.engines.fields.replays import MEMORY_STATE, REPLAY
 from conversations.engines.replays.engine import LIMITS
 from memory.conf import conf
 from memory.providers.tool_chat import get_replayer
-from memory.views.field_widgets import DeclaredForm
+from memory.views.generic.field_widgets import DeclaredForm
 
 CHANGES = (
     *("model", "temperature", "system_prompt", "extra_context"),

@@ -24,10 +24,10 @@ from conversations.views.replay_form import ORDER, ReplayForm, find_model, has_r
 from conversations.views.thread import list_entries
 from memory.engines.support import validation as c
 from memory.exceptions import Day1Error, NotFound, TooLarge
-from memory.views.actions import Action, ActionPage
-from memory.views.error_text import error_sentence
-from memory.views.flash import flash_success, flash_warning
-from memory.views.list_page import ALL, ListPage
+from memory.views.frame.flash import flash_success, flash_warning
+from memory.views.generic.actions import Action, ActionPage
+from memory.views.generic.list_page import ALL, ListPage
+from memory.views.text.error_text import error_sentence
 
 replay_engine = ReplayEngine()
 State = Replay.State

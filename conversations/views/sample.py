@@ -9,9 +9,9 @@ from django.utils.translation import ngettext
 
 from conversations.capture.sample import SampleEngine
 from memory.exceptions import Conflict
-from memory.views.base import ProjectPage
-from memory.views.error_text import error_sentence
-from memory.views.flash import flash_success, flash_warning
+from memory.views.frame.base import ProjectPage
+from memory.views.frame.flash import flash_success, flash_warning
+from memory.views.text.error_text import error_sentence
 
 
 class Sample(ProjectPage):

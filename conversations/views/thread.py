@@ -15,7 +15,7 @@ from conversations.engines.semantic_diff.tool_steps import ToolStep, list_tool_s
 from conversations.models import Message
 from memory.engines.facts.links import LinkEngine
 from memory.models import Fact
-from memory.views.view_context import ViewContext
+from memory.views.frame.view_context import ViewContext
 
 MAX_LINE = 120  # characters of a call's input in its line
 Role = Message.Role

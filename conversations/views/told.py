@@ -35,11 +35,11 @@ from memory.exceptions import Invalid, StaleVersion
 from memory.models import Commit, Fact, Session
 from memory.repository_names import ANY
 from memory.templatetags.day1 import moment, short
-from memory.views.base import ProjectPage
-from memory.views.error_text import error_sentence
-from memory.views.fact_actions import RECOVERABLE_ERRORS
-from memory.views.flash import flash_success, flash_warning
-from memory.views.view_context import ViewContext, build_undo_url
+from memory.views.facts.fact_actions import RECOVERABLE_ERRORS
+from memory.views.frame.base import ProjectPage
+from memory.views.frame.flash import flash_success, flash_warning
+from memory.views.frame.view_context import ViewContext, build_undo_url
+from memory.views.text.error_text import error_sentence
 
 DONE = {
     WRONG: lazy("Wrong: no session is told it any more."),

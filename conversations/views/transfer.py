@@ -16,12 +16,12 @@ from conversations.models import Conversation
 from conversations.operations.conversations import CONVERSATIONS
 from conversations.views.conversations import Conversations
 from memory.exceptions import Day1Error, Invalid, TooLarge
-from memory.views.actions import Action, ActionPage
-from memory.views.base import ProjectPage
-from memory.views.error_text import error_sentence
-from memory.views.files import build_file, read_upload
-from memory.views.flash import flash_success
-from memory.views.view_context import ViewContext
+from memory.views.frame.base import ProjectPage
+from memory.views.frame.files import build_file, read_upload
+from memory.views.frame.flash import flash_success
+from memory.views.frame.view_context import ViewContext
+from memory.views.generic.actions import Action, ActionPage
+from memory.views.text.error_text import error_sentence
 
 transfer, compaction_engine = ConversationTransfer(), CompactionEngine()
 MARKDOWN_TYPE = "text/markdown; charset=utf-8"

@@ -6,7 +6,7 @@ from django import template
 
 from curation.engines.queue.engine import QueueEngine
 from memory.models import Branch
-from memory.views.view_context import MAX_COUNTED_QUESTIONS, format_count
+from memory.views.frame.view_context import MAX_COUNTED_QUESTIONS, format_count
 
 register = template.Library()
 

@@ -18,14 +18,14 @@ from curation.operations.signing_key import SIGNING_KEY
 from curation.operations.trusted_keys import TRUSTED_KEYS
 from memory.engines.fields.base import Use
 from memory.exceptions import Day1Error, Invalid
-from memory.views.actions import Action, ActionPage
-from memory.views.base import ProjectPage
-from memory.views.deletion import DeletablePage, build_deletion
-from memory.views.error_text import error_sentence
-from memory.views.files import build_file, read_upload
-from memory.views.flash import flash_success
-from memory.views.list_page import ALL
-from memory.views.state_list import StateListPage
+from memory.views.frame.base import ProjectPage
+from memory.views.frame.files import build_file, read_upload
+from memory.views.frame.flash import flash_success
+from memory.views.generic.actions import Action, ActionPage
+from memory.views.generic.deletion import DeletablePage, build_deletion
+from memory.views.generic.list_page import ALL
+from memory.views.generic.state_list import StateListPage
+from memory.views.text.error_text import error_sentence
 
 bundle_engine, key_engine = KnowledgeBundleEngine(), BundleKeyEngine()
 Origin = Bundle.Origin

@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as lazy
 
 from curation.engines.verification.calibration import VERDICTS, Calibration, calibrate
-from memory.views.base import ProjectPage
+from memory.views.frame.base import ProjectPage
 
 # Landis and Koch's words for a kappa, by its lower bound.
 STRENGTHS = (

@@ -14,11 +14,11 @@ from curation.models import Handoff
 from curation.operations.handoffs import HANDOFFS
 from curation.templatetags.handoffs import TYPES
 from memory.engines.fields.base import Use
-from memory.views.actions import Action
-from memory.views.deletion import DeletablePage, build_deletion
-from memory.views.labels import WORDS
-from memory.views.list_page import ALL
-from memory.views.state_list import StateListPage
+from memory.views.generic.actions import Action
+from memory.views.generic.deletion import DeletablePage, build_deletion
+from memory.views.generic.list_page import ALL
+from memory.views.generic.state_list import StateListPage
+from memory.views.text.labels import WORDS
 
 handoff_engine = HandoffEngine()
 State = Handoff.State

@@ -12,11 +12,11 @@ from curation.engines.quarantine.engine import QuarantineDetail, QuarantineEngin
 from curation.models import Quarantine
 from curation.operations.quarantine import QUARANTINES
 from memory.engines.fields.base import Use
-from memory.views.actions import Action, ActionPage
-from memory.views.base import ProjectPage
-from memory.views.labels import WORDS
-from memory.views.list_page import ALL
-from memory.views.state_list import StateListPage
+from memory.views.frame.base import ProjectPage
+from memory.views.generic.actions import Action, ActionPage
+from memory.views.generic.list_page import ALL
+from memory.views.generic.state_list import StateListPage
+from memory.views.text.labels import WORDS
 
 quarantine_engine = QuarantineEngine()
 State, Source = Quarantine.State, Quarantine.Source

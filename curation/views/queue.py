@@ -19,15 +19,15 @@ from curation.views.review import STATUSES, find_asked, list_filters, show_fact
 from memory.engines.facts.bulk_actions import MAX_FACTS, Report
 from memory.engines.facts.filters import FactFilter
 from memory.exceptions import Conflict, Invalid
-from memory.views.action_report import take_report
-from memory.views.base import ProjectPage, safe_referer
-from memory.views.bulk import BulkActions
-from memory.views.error_text import add_outcomes, error_sentence
-from memory.views.fact_form import CATEGORIES
-from memory.views.filter_tokens import TokenFilters
-from memory.views.filters_form import REPEATABLE, TOKEN_CHOICES, FilterForm
-from memory.views.flash import flash_success
-from memory.views.view_context import ViewContext, build_undo_url
+from memory.views.facts.action_report import take_report
+from memory.views.facts.bulk import BulkActions
+from memory.views.facts.fact_form import CATEGORIES
+from memory.views.frame.base import ProjectPage, safe_referer
+from memory.views.frame.flash import flash_success
+from memory.views.frame.view_context import ViewContext, build_undo_url
+from memory.views.generic.filter_tokens import TokenFilters
+from memory.views.generic.filters_form import REPEATABLE, TOKEN_CHOICES, FilterForm
+from memory.views.text.error_text import add_outcomes, error_sentence
 
 queue_engine, view_engine = QueueEngine(), SavedViewEngine()
 ENTRIES = 20

@@ -17,20 +17,20 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.facts_across_branches import ProposalEngine
 from memory.engines.support import validation as c
 from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid, StaleVersion
-from memory.views.base import ProjectPage, base_context
-from memory.views.error_text import error_sentence
-from memory.views.filter_tokens import refuse_unknown
-from memory.views.flash import flash_success, flash_warning
-from memory.views.navigation import count_for_actor
-from memory.views.proposals import asked_again, render_answered
-from memory.views.view_context import (
+from memory.views.facts.proposals import asked_again, render_answered
+from memory.views.frame.base import ProjectPage, base_context
+from memory.views.frame.flash import flash_success, flash_warning
+from memory.views.frame.navigation import count_for_actor
+from memory.views.frame.view_context import (
     MAX_COUNTED_QUESTIONS,
     REQUESTS,
     ViewContext,
     build_undo_url,
     format_count,
 )
-from memory.views.widgets import parse_number
+from memory.views.frame.widgets import parse_number
+from memory.views.generic.filter_tokens import refuse_unknown
+from memory.views.text.error_text import error_sentence
 
 review_engine = ReviewEngine()
 PROPOSALS = ProposalEngine()

@@ -7,9 +7,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from curation.engines.review.review_queue import ReviewEngine, count_backlog
-from memory.views.home import DAYS, Figure
-from memory.views.sparklines import draw_sparkline
-from memory.views.view_context import MAX_COUNTED_QUESTIONS, ViewContext
+from memory.views.frame.sparklines import draw_sparkline
+from memory.views.frame.view_context import MAX_COUNTED_QUESTIONS, ViewContext
+from memory.views.sessions.home import DAYS, Figure
 
 
 def load_review_figure(reader: ViewContext) -> Figure | None:

@@ -7,7 +7,7 @@ from curation.engines.review.review_queue import ReviewEngine
 from memory.actors import Actor
 from memory.engines.facts.facts_across_branches import ProposalEngine
 from memory.models import Branch, Fact
-from memory.views.view_context import MAX_COUNTED_QUESTIONS, ViewContext, format_count
+from memory.views.frame.view_context import MAX_COUNTED_QUESTIONS, ViewContext, format_count
 
 MAX_WAITING, MAX_QUESTIONS = 5, 20
 

@@ -15,8 +15,8 @@ from curation.engines.scoring.summary import DimensionSummary
 from curation.models import Score, Scoring
 from curation.operations.conversations import CONVERSATIONS
 from curation.operations.scores import SCORES
-from memory.views.actions import Action, ActionPage, Caution
-from memory.views.view_context import ViewContext
+from memory.views.frame.view_context import ViewContext
+from memory.views.generic.actions import Action, ActionPage, Caution
 
 scoring_engine = ScoringEngine()
 TARGET = Score.Target.CONVERSATION.value

@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from curation.models import Scoring
 from curation.operations.scorings import SCORINGS
-from memory.views.list_page import ListPage
+from memory.views.generic.list_page import ListPage
 
 
 class Scorings(ListPage):

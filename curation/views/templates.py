@@ -12,9 +12,9 @@ from curation.engines.templates.engine import TemplateEngine
 from curation.models import Template, TemplateUse
 from curation.operations.templates import TEMPLATES
 from memory.engines.fields.base import Use
-from memory.views.actions import Action, ActionPage
-from memory.views.list_page import ALL
-from memory.views.state_list import StateListPage
+from memory.views.generic.actions import Action, ActionPage
+from memory.views.generic.list_page import ALL
+from memory.views.generic.state_list import StateListPage
 
 template_engine = TemplateEngine()
 State, Outcome = Template.State, TemplateUse.Outcome

@@ -19,11 +19,11 @@ from curation.views.review import list_filters
 from memory.conf import conf
 from memory.engines.facts.verdicts import JUDGEABLE
 from memory.models import Fact
-from memory.views.actions import Action, ActionPage
-from memory.views.base import ProjectPage
-from memory.views.flash import flash_success
-from memory.views.list_page import ListPage
-from memory.views.view_context import ViewContext
+from memory.views.frame.base import ProjectPage
+from memory.views.frame.flash import flash_success
+from memory.views.frame.view_context import ViewContext
+from memory.views.generic.actions import Action, ActionPage
+from memory.views.generic.list_page import ListPage
 
 verification_engine = VerificationEngine()
 DIMENSIONS = {

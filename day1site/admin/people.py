@@ -24,7 +24,7 @@ from memory.exceptions import Day1Error, StoreDamaged
 from memory.models import Membership, Project
 from memory.models.usage import build_usage, get_server_quota
 from memory.quota import NONE
-from memory.views.error_text import error_sentence
+from memory.views.text.error_text import error_sentence
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise

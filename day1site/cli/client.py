@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from day1site.cli.errors import CliError, UsageError
-from day1site.cli.rest import PREFIX, Answer, Api, Transport, drop_none, quote_place
-from day1site.cli.streams import Streams
+from day1site.cli.transport.rest import PREFIX, Answer, Api, Transport, drop_none, quote_place
+from day1site.cli.transport.streams import Streams
 
 OPERATIONS = Path(__file__).with_name("operations.json")
 
@@ -68,25 +68,27 @@ def open_http(project: str) -> Client:
 
 def open_server(url: str, key: str) -> Client:
     """Return the client of a server, whose address may be given as that of its API."""
-    from day1site.cli.http_streams import HttpStreams
-    from day1site.cli.http_transport import HttpTransport
+    from day1site.cli.transport.http_streams import HttpStreams
+    from day1site.cli.transport.http_transport import HttpTransport
 
     transport = HttpTransport(base_address(url), key)
     return Client(transport, partial(HttpStreams, Api(transport)))
 
 
 def open_local(project: str, makes_store: bool, of_server: bool = False) -> Client:
-    from day1site.cli.local_store import find_actor, find_keeper, open_store
+    from day1site.cli.transport.local_store import find_actor, find_keeper, open_store
 
     open_store(make=makes_store)
-    from day1site.cli.local_transport import LocalTransport  # its models need Django, which is started now
+    from day1site.cli.transport.local_transport import (
+        LocalTransport,  # its models need Django, which is started now
+    )
 
     actor = find_keeper() if of_server else find_actor(project)
     return Client(LocalTransport(actor), partial(open_local_streams, actor))
 
 
 def open_local_streams(actor: Any) -> Streams:
-    from day1site.cli.local_streams import LocalStreams
+    from day1site.cli.transport.local_streams import LocalStreams
 
     return LocalStreams(actor)
 

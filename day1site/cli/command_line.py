@@ -48,8 +48,8 @@ def run(argv: list[str]) -> int:
 def run_command(argv: list[str]) -> int:
     import click
 
-    from day1site.cli.commands import build
     from day1site.cli.invocation import Invocation
+    from day1site.cli.registry import build
 
     root = build()
     if instruction := os.environ.get(COMPLETION_VARIABLE):

@@ -11,7 +11,7 @@ from day1site.cli.client import Client, open_client
 from day1site.cli.errors import CliError
 from day1site.cli.output import Cells, note, print_json, print_pairs, print_rows
 from day1site.cli.parameters import common_options
-from day1site.cli.rest import Answer, Page, iterate_pages
+from day1site.cli.transport.rest import Answer, Page, iterate_pages
 from day1site.cli.usage import Command
 
 

@@ -24,7 +24,7 @@ from day1site.cli.parameters import (
     page_options,
     paging_options,
 )
-from day1site.cli.rest import Answer
+from day1site.cli.transport.rest import Answer
 from day1site.cli.usage import Group
 
 Show = Callable[[Answer], None]

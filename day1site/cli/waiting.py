@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from day1site.cli.client import Client, load_operations
 from day1site.cli.output import note, progress, short_time
-from day1site.cli.rest import Answer
+from day1site.cli.transport.rest import Answer
 
 POLL_SECONDS = 0.5
 

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from memory.models import AuditEntry
 from memory.templatetags.day1 import badge, maker, page
 from memory.templatetags.words import memory_word
-from memory.views.labels import WORDS
+from memory.views.text.labels import WORDS
 
 register = template.Library()
 

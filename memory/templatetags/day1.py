@@ -15,13 +15,13 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 
 from memory.models import Fact
-from memory.views.flash import REDO, UNDO
-from memory.views.frames import ADMIN, WEB
-from memory.views.labels import MAKER_WORDS, SURFACES, WORDS
-from memory.views.navigation import Entry, list_entries, list_links, list_tabs
-from memory.views.rich_text import render_inline, render_rich_text
-from memory.views.times import format_time
-from memory.views.view_context import relocate, with_query
+from memory.views.frame.flash import REDO, UNDO
+from memory.views.frame.frames import ADMIN, WEB
+from memory.views.frame.navigation import Entry, list_entries, list_links, list_tabs
+from memory.views.frame.view_context import relocate, with_query
+from memory.views.text.labels import MAKER_WORDS, SURFACES, WORDS
+from memory.views.text.rich_text import render_inline, render_rich_text
+from memory.views.text.times import format_time
 
 register = template.Library()
 

@@ -9,8 +9,8 @@ from django.utils.translation import gettext
 
 from memory.templatetags.day1 import icon
 from memory.templatetags.words import display_value
-from memory.views.merge_conflicts import FieldRow
-from memory.views.merge_labels import (
+from memory.views.merging.merge_conflicts import FieldRow
+from memory.views.merging.merge_labels import (
     CHOICES,
     CLASSES,
     EVENT_ICONS,

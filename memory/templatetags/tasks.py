@@ -11,8 +11,8 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from memory.models import TaskAgent, TaskObjective
 from memory.templatetags.day1 import badge
 from memory.templatetags.elements import meter
-from memory.views.labels import TASK_WORDS
-from memory.views.merge_sides import describe_row
+from memory.views.merging.merge_sides import describe_row
+from memory.views.text.labels import TASK_WORDS
 
 register = template.Library()
 MAX_BADGES = 4

@@ -7,9 +7,10 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from day1site import asgi
-from day1site.cli import event_stream, main
+from day1site.cli import main
 from day1site.cli.client import open_client
-from day1site.cli.events import format_event
+from day1site.cli.commands.events import format_event
+from day1site.cli.transport import event_stream
 from day1site.events import hub
 from memory.actors import Actor
 from memory.answers.events import EventShape

@@ -13,7 +13,7 @@ import pytest
 from django.db import connection
 
 from day1site.cli import fact_jsonl as jsonl
-from day1site.cli.http_import import _line as parse_rest_line
+from day1site.cli.transport.http_import import _line as parse_rest_line
 from memory.actors import Actor
 from memory.answers import facts as shapes
 from memory.engines.branches.manager import BranchManager

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from day1site.cli.commands import build
 from day1site.cli.invocation import Invocation
+from day1site.cli.registry import build
 
 PROGRAM = "day1"
 

@@ -11,7 +11,7 @@ from day1site.cli import main
 from day1site.cli.connect.command import NAMES_OF_PROGRAMS
 from memory.engines.access import makers
 from memory.models import Project
-from memory.views.agent_programs import PROGRAMS
+from memory.views.access.agent_programs import PROGRAMS
 from tests.site.test_connect import key_of
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from day1site.cli import main
-from day1site.cli.facts import NONE_YET
+from day1site.cli.commands.facts import NONE_YET
 from memory.actors import Actor
 from memory.db.errors import DatabaseAway
 from memory.engines.access.keys import KeyEngine, get_actor

@@ -16,11 +16,11 @@ from day1site import api_router
 from day1site.cli import main
 from day1site.cli.client import Client, server_url
 from day1site.cli.errors import CliError, Refused, UsageError
-from day1site.cli.http_streams import HttpStreams
-from day1site.cli.http_transport import HttpTransport
-from day1site.cli.local_streams import LocalStreams
-from day1site.cli.local_transport import LocalTransport
-from day1site.cli.rest import Api
+from day1site.cli.transport.http_streams import HttpStreams
+from day1site.cli.transport.http_transport import HttpTransport
+from day1site.cli.transport.local_streams import LocalStreams
+from day1site.cli.transport.local_transport import LocalTransport
+from day1site.cli.transport.rest import Api
 from memory.actors import Actor
 from memory.api.routes import find_view
 from memory.engines.access.keys import KeyEngine

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import ShellComplete
 
-from day1site.cli.commands import build
+from day1site.cli.registry import build
 from tests.site.test_up import ROOT, environment
 
 pytestmark = pytest.mark.slow

@@ -186,7 +186,9 @@ def test_a_page_that_a_provider_keeps_away_has_a_line_in_the_log(
 
     monkeypatch.setattr("memory.engines.facts.engine.FactEngine.list_facts", fail)
     helps(person.get("/p/test/facts"), 503)
-    lines = [(row.levelname, row.getMessage()) for row in caplog.records if row.name == "memory.views.base"]
+    lines = [
+        (row.levelname, row.getMessage()) for row in caplog.records if row.name == "memory.views.frame.base"
+    ]
     reason = "The provider is not available: no answer within 5 s"
     assert lines == [("WARNING", f"GET /p/test/facts: {reason}")]
 

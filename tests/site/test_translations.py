@@ -19,7 +19,7 @@ from django.utils.translation import gettext as translated
 from conversations.engines.conversations import ConversationEngine
 from memory.actors import local_actor
 from memory.exceptions import BranchArchived, Invalid
-from memory.views.error_text import error_sentence
+from memory.views.text.error_text import error_sentence
 from tests.memory.views.conftest import browser, person
 from tests.up_process import ROOT, environment
 

@@ -36,7 +36,7 @@ from day1site.cli.importing.instructions import NAMES
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import note
 from day1site.cli.parameters import OneOf, argument, option, switch
-from day1site.cli.rest import iterate_rows, require_address
+from day1site.cli.transport.rest import iterate_rows, require_address
 from day1site.mcp_profiles import DEFAULT, PROFILES
 from day1site.settings.paths import IS_CHECKOUT, command_prefix
 

@@ -13,8 +13,8 @@ from day1site.cli.connect.clients import CLIENTS, Server
 from day1site.cli.connect.jsonc import value_at
 from day1site.cli.connect.target import PROOF_SECONDS
 from day1site.cli.errors import CliError
-from day1site.cli.http_transport import HttpTransport
-from day1site.cli.rest import Api, quote_place
+from day1site.cli.transport.http_transport import HttpTransport
+from day1site.cli.transport.rest import Api, quote_place
 
 EVENT = "Day1Test"  # the server knows it, see conversations/capture/events.py
 HOOK_PATH = "/ingest/hook"

@@ -12,11 +12,11 @@ from day1site.cli.client import Client, base_address, server_url
 from day1site.cli.connect.clients import Server
 from day1site.cli.connect.state import State
 from day1site.cli.errors import CliError, UsageError
-from day1site.cli.http_transport import HttpTransport
 from day1site.cli.invocation import Invocation
-from day1site.cli.local_store import DEFAULT_PROJECT, DEFAULT_URL, name_only_project
 from day1site.cli.output import note
-from day1site.cli.rest import Api
+from day1site.cli.transport.http_transport import HttpTransport
+from day1site.cli.transport.local_store import DEFAULT_PROJECT, DEFAULT_URL, name_only_project
+from day1site.cli.transport.rest import Api
 from day1site.mcp.bridge import Bridge
 from day1site.running_servers import RunningServer, list_running, read_running
 from day1site.settings.paths import data_dir

@@ -19,7 +19,7 @@ from conversations.capture.text_cleaning import (
 from conversations.capture.transcripts.records import Dialogue, Report, Turn
 from day1site.cli.client import Client
 from day1site.cli.errors import CliError
-from day1site.cli.rest import Answer, iterate_rows
+from day1site.cli.transport.rest import Answer, iterate_rows
 from day1site.hooks.client.capture import find_repository
 from memory.redaction import count_marks
 from memory.texts import summarise_session

@@ -8,7 +8,7 @@ from django.urls import get_resolver
 from bench.page_urls import walk
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.observations import ObservationEngine
-from memory.views.navigation import PLACES
+from memory.views.frame.navigation import PLACES
 from tests.memory.admin.conftest import HOME
 from tests.memory.admin.test_admin_facts import page
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import connection
 
-from day1site.cli.migrate_store import make_tables
+from day1site.cli.commands.migrate_store import make_tables
 from memory.actors import Actor, local_actor
 from memory.engines.audit.trail import seal_entries
 from memory.engines.branches.manager import BranchManager

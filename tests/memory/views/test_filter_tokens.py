@@ -12,7 +12,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.observations import ObservationEngine
 from memory.exceptions import Invalid
-from memory.views.filter_tokens import read_line
+from memory.views.generic.filter_tokens import read_line
 from tests.memory.views.test_page_frame import text
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,7 +9,7 @@ from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.models import Fact
-from memory.views.rich_text import render_rich_text
+from memory.views.text.rich_text import render_rich_text
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

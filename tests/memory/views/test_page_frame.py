@@ -13,8 +13,8 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.exceptions import Invalid
 from memory.templatetags.day1 import format_age
-from memory.views.navigation import SECTIONS, Section, add_section
-from memory.views.view_context import read_point, relocate
+from memory.views.frame.navigation import SECTIONS, Section, add_section
+from memory.views.frame.view_context import read_point, relocate
 from tests.memory.views.conftest import browser, person
 
 

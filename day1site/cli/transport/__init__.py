@@ -1,0 +1,1 @@
+"""How a command reaches the store: over HTTP or in this process."""

@@ -1,0 +1,1 @@
+"""Pages of facts, and of what stands beside them."""

@@ -1,0 +1,1 @@
+"""Pages that follow declarations: lists, filters, forms, actions."""

@@ -1,0 +1,115 @@
+"""Home: health, open questions, and what agents learned today."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+from typing import Any
+
+from django.core.cache import cache
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from memory.engines.activity.contributors import TodayEngine, Work
+from memory.engines.branches.feed import Burst, FeedEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.store.health import check_health, is_damaged
+from memory.views.access.agent_setup import setup_context
+from memory.views.frame.base import ProjectPage
+from memory.views.frame.view_context import ViewContext
+from memory.views.sessions.activity import set_days
+from memory.views.sessions.question_rows import describe_recall
+from memory.views.store.store_state import describe_troubles
+
+BURSTS = 6
+DAYS = 14  # that a drawing shows
+HEALTH_TTL_SECONDS = 15  # of the cached health: pinging a broker may take one
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of Home: a number, the address of the rows it counts, what it counts, its course."""
+
+    count: Any
+    address: str
+    text: Any
+    drawing: SafeString
+
+
+FIGURES: list[Callable[[ViewContext], Figure | None]] = []  # of apps to the right
+# Templates of apps to the right, and what each shows as ``panel``; None: nothing.
+PANELS: list[tuple[str, Callable[[ViewContext], Any]]] = []
+LEADS: list[tuple[str, Callable[[ViewContext], Any]]] = []  # panels with which Home opens
+
+
+def add_home_figure(load: Callable[[ViewContext], Figure | None]) -> None:
+    """Show a figure on Home, unless there is none."""
+    FIGURES.append(load)
+
+
+def add_home_panel(template: str, load: Callable[[ViewContext], Any]) -> None:
+    """Show a panel on Home."""
+    PANELS.append((template, load))
+
+
+def add_home_lead(template: str, load: Callable[[ViewContext], Any]) -> None:
+    """Show a panel with which Home opens."""
+    LEADS.append((template, load))
+
+
+class Home(ProjectPage):
+    reads_past = True
+    template_name = "home.html"
+    section = "home"
+    is_live = spans_branches = True
+    title = _("Home")
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        is_empty = not FactEngine().list_facts(**self.reader.read_args, limit=1).results
+        if self.reader.is_now and is_empty:
+            kwargs |= setup_context(self.request, self.reader)
+        health = self.health()
+        return super().get_context_data(
+            health=health,
+            troubles=describe_troubles(health),
+            is_empty=is_empty,
+            leads=self.load_panels(LEADS),
+            figures=[figure for load in FIGURES if (figure := load(self.reader)) is not None],
+            panels=self.load_panels(PANELS),
+            feed=self.feed(),
+            work=self.work(),
+            **describe_recall(self.reader),
+            **kwargs,
+        )
+
+    def feed(self) -> Sequence[Burst]:
+        """Return what was done last on any branch, as the activity page lists it."""
+        until = None if self.reader.is_now else self.reader.moment
+        found = FeedEngine().list_bursts(actor=self.reader.actor, until=until, limit=BURSTS).results
+        set_days(found)
+        return found
+
+    def health(self) -> dict[str, Any]:
+        if is_damaged():  # not after a minute
+            return check_health(self.reader.actor)
+        key = f"health:{self.reader.project.pk}"
+        return cache.get_or_set(key, lambda: check_health(self.reader.actor), HEALTH_TTL_SECONDS) or {}
+
+    def load_panels(
+        self, panels: Sequence[tuple[str, Callable[[ViewContext], Any]]]
+    ) -> list[tuple[str, Any]]:
+        loaded = [(template, load(self.reader)) for template, load in panels]
+        return [(template, panel) for template, panel in loaded if panel is not None]
+
+    def work(self) -> list[Work]:
+        """Return the work of the current day: today, or that of the past point."""
+        until = self.reader.moment
+        since = datetime.combine(until.astimezone(UTC).date(), time.min, UTC)
+        return TodayEngine().list_contributors(actor=self.reader.actor, since=since, until=until)
+
+
+class Help(ProjectPage):
+    """The keyboard shortcuts and the glossary."""
+
+    template_name = "help.html"
+    title = _("Help")
+    fragment_name = "parts/keys.html"  # what the key ? shows

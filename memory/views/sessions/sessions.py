@@ -1,0 +1,96 @@
+"""Sessions: the runs of agents, and the facts that they wrote."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.filters import FactFilter
+from memory.engines.sessions.manager import SessionManager, set_titles
+from memory.models import Session
+from memory.operations.sessions import SESSIONS
+from memory.views.frame.view_context import ViewContext
+from memory.views.generic.deletion import DeletablePage, build_deletion
+from memory.views.generic.list_page import ListPage
+from memory.views.text.labels import FIELDS, RUN_WORDS
+
+Panel = tuple[str, Callable[[ViewContext, Session], Any]]
+# Templates of apps to the right, and what each shows of a session as ``panel``.
+LEADS: list[Panel] = []
+PANELS: list[Panel] = []
+
+
+def add_session_lead(template: str, load: Callable[[ViewContext, Session], Any]) -> None:
+    """Show a panel with which the page of a session opens."""
+    LEADS.append((template, load))
+
+
+def add_session_panel(template: str, load: Callable[[ViewContext, Session], Any]) -> None:
+    """Show a panel of what a session did."""
+    PANELS.append((template, load))
+
+
+class Sessions(ListPage):
+    template_name = "sessions.html"
+    section = "sessions"
+    is_live = spans_branches = True
+    title = _("Sessions")
+    operation, words = SESSIONS["list"], RUN_WORDS
+    labels = {"status": FIELDS["status"], "agent_id": _("Agent")}
+    extra_context = {
+        "search": _("Filters, such as agent:NAME or status:completed"),
+        "drawing": "agent",
+        "none_fits": _("No session fits."),
+        "none_yet": _(
+            "A session is a run of an agent. It begins here when a write names it for the first time:"
+        ),
+        "show_all": _("Show all sessions"),
+    }
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(only=self.branch_name, **kwargs)
+
+    def list_rows(self, filters: Mapping[str, Any]) -> Any:
+        page = super().list_rows(filters)
+        set_titles(page.results)
+        return page
+
+    @property
+    def place(self) -> dict[str, Any]:
+        return {"actor": self.reader.actor, "branch_name": self.branch_name}
+
+    @property
+    def branch_name(self) -> str:
+        """Return the branch that the address asks for; "" for all."""
+        return self.reader.branch.name if self.request.GET.get("branch") else ""
+
+
+class SessionPage(DeletablePage):
+    """One session, named by ?key=, since a client's id may contain any characters."""
+
+    template_name = "session.html"
+    section = "sessions"
+    is_live = spans_branches = True
+    actions = build_deletion(SESSIONS, "sessions")
+
+    @property
+    def places(self) -> Mapping[str, Any]:
+        return {"session_id": self.request.GET.get("key", "")}
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        key = self.request.GET.get("key", "")
+        session = SessionManager().get_session(session_id=key, actor=self.reader.actor)
+        learned = FactEngine().list_facts(
+            actor=self.reader.actor,
+            branch_name=session.branch.name,
+            filters=FactFilter.from_values({"session_id": [key]}),
+            **self.paging(),
+        )
+        set_titles([session])
+        leads, panels = (
+            [(template, load(self.reader, session)) for template, load in each] for each in (LEADS, PANELS)
+        )
+        return super().get_context_data(
+            title=session.title, session=session, page=learned, leads=leads, panels=panels, **kwargs
+        )

@@ -1,0 +1,1 @@
+"""Pages of the store: its state, what was erased, the trail."""

@@ -1,0 +1,1 @@
+"""What pages say: words of values, times, errors, prose."""
