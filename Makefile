@@ -33,7 +33,7 @@ docs: ## write the OpenAPI file, the fields of the command line and the schema a
 	python3 manage.py test tests/test_docs.py
 
 snapshots: ## write anew what outsiders see, in tests/snapshots
-	DAY1_WRITE_SNAPSHOTS=1 python3 manage.py test tests/snapshots tests/access/test_matrix.py
+	DAY1_WRITE_SNAPSHOTS=1 python3 manage.py test tests/snapshots
 
 coverage: ## run all tests and list the lines that none of them reached
 	python3 manage.py test -p pytest_cov.plugin --cov --cov-report=term-missing:skip-covered $(PARALLEL)

@@ -85,7 +85,7 @@ class LinkShape(AnswerShape):
 
 
 class HitShape(s.Serializer):
-    fact = FactShape()
+    fact = FoundFactShape()
     score = s.FloatField()
     signals = s.DictField(child=s.FloatField(), help_text="The parts of the score, by name.")
     branches = s.ListField(child=s.CharField(), help_text="The branches searched that show it.")

@@ -22,6 +22,7 @@ from tests.access import table
 from tests.access.scene import build_rows, fill
 from tests.command_line import Day1
 from tests.memory.api.client import UNKNOWN, Api, api_for
+from tests.memory.api.document import find_operation
 from tests.site.cli_words import walk_commands
 from tests.snapshots import FOLDER, compare
 
@@ -110,44 +111,35 @@ def test_what_a_wrong_request_is_answered(project: Project, api: Api) -> None:
 
 def list_refusals(api: Api, rows: dict[str, Any]) -> Iterator[str]:
     """Yield, for each route, the answers to an unknown id and to each parameter and field that is wrong."""
-    schema = get_schema()
     for row in table.REST:
         yield f"# {row.method} {row.path}"
         body, path = fill(row.body, rows), row.path.format(**rows)
         if "{" in row.path:
             nowhere = row.path.format(**dict.fromkeys(rows, UNKNOWN))
             yield f"an unknown id: {describe(api(row.method, nowhere, body))}"
-        for name, value in list_wrong_parameters(schema, row):
+        for name, value in list_wrong_parameters(row):
             yield f"?{name}: {describe(api(row.method, f'{path}?{urlencode({name: value})}', body))}"
-        for name, value in list_wrong_fields(schema, row):
+        for name, value in list_wrong_fields(row):
             sent = {**body, name: value} if isinstance(body, dict) else {name: value}
             yield f"{name}: {describe(api(row.method, path, sent))}"
 
 
-def list_wrong_parameters(schema: dict[str, Any], row: table.Rest) -> Iterator[tuple[str, Any]]:
+def list_wrong_parameters(row: table.Rest) -> Iterator[tuple[str, Any]]:
     yield "nonsense", 1
-    for parameter in operation_of(schema, row).get("parameters", []):
+    for parameter in find_operation(row.method, row.path).get("parameters", []):
         if parameter["in"] == "query":
             yield parameter["name"], "\0"
 
 
-def list_wrong_fields(schema: dict[str, Any], row: table.Rest) -> Iterator[tuple[str, Any]]:
+def list_wrong_fields(row: table.Rest) -> Iterator[tuple[str, Any]]:
     """Yield an unknown field, and those of a request's body, with a value of a type that none has."""
-    if content := operation_of(schema, row).get("requestBody", {}).get("content"):
+    if content := find_operation(row.method, row.path).get("requestBody", {}).get("content"):
         (media,) = content.values()
         body = media["schema"]
         if "$ref" in body:
-            body = schema["components"]["schemas"][body["$ref"].rpartition("/")[2]]
+            body = get_schema()["components"]["schemas"][body["$ref"].rpartition("/")[2]]
         for name in ("nonsense", *body.get("properties", {})):
             yield name, [[["wrong"]]]
-
-
-def operation_of(schema: dict[str, Any], row: table.Rest) -> dict[str, Any]:
-    """Return what the document says of a route, whatever it calls the parts of its path."""
-    shape = re.sub(r"{\w+}", "{}", f"/api/v1{row.path}")
-    (path,) = (path for path in schema["paths"] if re.sub(r"{\w+}", "{}", path) == shape)
-    operation: dict[str, Any] = schema["paths"][path][row.method.lower()]
-    return operation
 
 
 def describe(answer: Any) -> str:
