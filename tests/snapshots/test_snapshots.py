@@ -4,8 +4,9 @@ import json
 import re
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
+import click
 import pytest
 from django.conf import settings
 
@@ -28,6 +29,7 @@ from tests.snapshots import FOLDER, compare
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("copies_open")]
 NOT_OURS = {"up", "test", "celery"}  # Django's and Celery's own help
+DRAWN = (), ("task",), ("search",), ("merge-request", "create")
 
 
 # ---- names ---------------------------------------------------------------------------------------------
@@ -52,20 +54,29 @@ def list_names() -> Iterator[str]:
 # ---- the command line ----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_the_help_of_every_command(
+def test_the_words_of_every_command(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """What each option says is a field's: tests/test_fields.py. How it is drawn, four show."""
     monkeypatch.setenv("COLUMNS", "100")
-    compare("help.txt", list_help(capsys))
+    assert [main([*words, "--help"]) for words in DRAWN] == [0] * len(DRAWN)
+    compare("help.txt", [*list_words(), *capsys.readouterr().out.splitlines()])
 
 
-def list_help(capsys: pytest.CaptureFixture[str]) -> Iterator[str]:
-    for path, _command in walk_commands():
+def list_words() -> Iterator[str]:
+    """Yield each command with its arguments and options, and the choices and defaults of these."""
+    for path, command in walk_commands():
         if not NOT_OURS & set(path):
-            assert main([*path, "--help"]) == 0
-            yield " ".join(("# day1", *path))
-            yield from capsys.readouterr().out.splitlines()
+            words = [describe_parameter(one) for one in command.params if one.expose_value]
+            yield " ".join(("day1", *path, *words))
+
+
+def describe_parameter(one: click.Parameter) -> str:
+    choices = f"={'|'.join(map(str, one.type.choices))}" if isinstance(one.type, click.Choice) else ""
+    words = (
+        [one.make_metavar(click.Context(click.Command("")))] if isinstance(one, click.Argument) else one.opts
+    )
+    return f"[{' '.join(words)}{choices}]" if not one.required else f"{' '.join(words)}{choices}"
 
 
 @pytest.mark.slow
@@ -89,11 +100,26 @@ def test_the_tools_of_each_profile(project: Project) -> None:
 
 
 def list_tools(project: Project) -> Iterator[str]:
+    """Yield what each profile offers: a line for each parameter and part of an answer."""
+    known: set[str] = set()
     for profile in PROFILES:
         caller = Caller(local_actor(project.pk, surface="mcp"), profile=profile)
         yield f"# {profile}"
         for tool in describe_tools(caller):
-            yield from json.dumps(tool.model_dump(mode="json", exclude_none=True), indent=1).splitlines()
+            lines = [*list_values(tool.model_dump(mode="json", exclude_none=True))]
+            text = "\n".join(lines)
+            yield from [f"{tool.name}, as above"] if text in known else lines
+            known.add(text)
+
+
+def list_values(tool: dict[str, Any]) -> Iterator[str]:
+    yield f"{tool.pop('name')}: {tool.pop('description')}"
+    for name in [name for name in tool if name.endswith("_schema")]:
+        schema = tool.pop(name)
+        for field, value in schema.pop("properties", {}).items():
+            yield f" {name} {field} {json.dumps(value, ensure_ascii=False)}"
+        yield f" {name} {json.dumps(schema, ensure_ascii=False)}"
+    yield f" {json.dumps(tool, ensure_ascii=False)}"
 
 
 # ---- REST ----------------------------------------------------------------------------------------------
@@ -110,18 +136,41 @@ def test_what_a_wrong_request_is_answered(project: Project, api: Api) -> None:
 
 
 def list_refusals(api: Api, rows: dict[str, Any]) -> Iterator[str]:
-    """Yield, for each route, the answers to an unknown id and to each parameter and field that is wrong."""
+    """Yield the sentences of refusals that name what is wrong, ``X`` in them; other answers with their route.
+
+    Each route is asked for an unknown id, with an unknown field, and with each parameter and field wrong.
+    """
+    sentences = set()
     for row in table.REST:
-        yield f"# {row.method} {row.path}"
-        body, path = fill(row.body, rows), row.path.format(**rows)
-        if "{" in row.path:
-            nowhere = row.path.format(**dict.fromkeys(rows, UNKNOWN))
-            yield f"an unknown id: {describe(api(row.method, nowhere, body))}"
-        for name, value in list_wrong_parameters(row):
-            yield f"?{name}: {describe(api(row.method, f'{path}?{urlencode({name: value})}', body))}"
-        for name, value in list_wrong_fields(row):
-            sent = {**body, name: value} if isinstance(body, dict) else {name: value}
-            yield f"{name}: {describe(api(row.method, path, sent))}"
+        for name, answer in send_wrong(api, row, rows):
+            if is_refused(name, answer):
+                sentences.add(re.sub(rf"\b{name.lstrip('?')}\b", "X", describe(answer)))
+            else:
+                yield f"{row.method} {row.path} {name}: {describe(answer)}"
+    yield from sorted(sentences)
+
+
+def send_wrong(api: Api, row: table.Rest, rows: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    body, path = fill(row.body, rows), row.path.format(**rows)
+    if "{" in row.path:
+        yield "an unknown id", api(row.method, row.path.format(**dict.fromkeys(rows, UNKNOWN)), body)
+    for name, value in list_wrong_parameters(row):
+        query = dict(parse_qsl(row.query.format(**rows))) | {name: value}
+        yield f"?{name}", api(row.method, f"{path}?{urlencode(query)}", body)
+    for name, value in list_wrong_fields(row):
+        sent = {**body, name: value} if isinstance(body, dict) else {name: value}
+        yield name, api(row.method, path, sent)
+
+
+def is_refused(name: str, answer: Any) -> bool:
+    """Return whether an answer is the refusal that its route shares with all: it names the field."""
+    problem = answer.json() if answer.status_code >= 400 else {}
+    if name == "an unknown id":
+        return (answer.status_code, problem.get("code")) == (404, "not_found")
+    field = name.lstrip("?")
+    code = "unknown_field" if field == "nonsense" else "invalid"
+    expected = [(code, field), (code, f"{field}[0]")]
+    return answer.status_code == 400 and (problem["code"], problem.get("field")) in expected
 
 
 def list_wrong_parameters(row: table.Rest) -> Iterator[tuple[str, Any]]:
