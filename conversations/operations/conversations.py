@@ -8,8 +8,8 @@ from conversations.answers import comparisons, replays
 from conversations.answers import conversations as shapes
 from conversations.engines.cherry_pick import ConversationCherryPick
 from conversations.engines.compaction import CompactionEngine
-from conversations.engines.conversations import ConversationEngine
-from conversations.engines.deletion import ConversationDeletion
+from conversations.engines.conversations import ConversationEngine, ConversationFilter
+from conversations.engines.deletion import conversation_deletion
 from conversations.engines.fields.conversations import (
     CONVERSATION,
     CONVERSATION_FILTERS,
@@ -27,10 +27,10 @@ from memory.engines.fields.common import STATED
 from memory.engines.support.ordering import BY_AGE
 from memory.operations.base import Answer, Resource, Row
 from memory.operations.columns import Column
-from memory.operations.deletion import DELETED, MANY_DELETED
+from memory.operations.deletion import add_deletion
 
 engine, message_engine, diff_engine = ConversationEngine(), MessageEngine(), SemanticDiffEngine()
-compaction_engine, deletion = CompactionEngine(), ConversationDeletion()
+compaction_engine = CompactionEngine()
 ROW = Answer(shapes.ConversationShape, shapes.conversation, takes=("branch",))
 FORK = Answer(shapes.ConversationShape, shapes.fork, takes=("branch", "memory_branch"), codes=(201,))
 PICK = Answer(shapes.PickShape, shapes.pick, attrgetter("added"), takes=("actor",))
@@ -77,46 +77,16 @@ CONVERSATIONS.show(
     Column("created_at", _("Began"), "began", "time"),
 )
 CONVERSATIONS.add("retrieve", engine.get_conversation, "Read a conversation", ROW, serves_end_users=True)
-CONVERSATIONS.add(
-    "destroy",
-    deletion.delete_conversation,
+add_deletion(
+    CONVERSATIONS,
+    conversation_deletion,
+    ROW,
+    (ConversationFilter, CONVERSATION_FILTERS),
+    {"session_id": ["s-1"], "dry_run": True},
     "Delete a conversation with its messages",
-    DELETED,
-    origin=STATED,
-    serves_end_users=True,
-)
-CONVERSATIONS.add(
-    "delete_many",
-    deletion.delete_conversations,
     "Delete the conversations that fit, with their messages",
-    MANY_DELETED,
-    path="delete",
-    of_row=False,
-    body="ConversationsDeleteInput",
-    about="Ids, filters or both: what fits all of them is deleted.",
-    filters=CONVERSATION_FILTERS,
-    origin=STATED,
-    example={"session_id": ["s-1"], "dry_run": True},
-    serves_end_users=True,
-)
-CONVERSATIONS.add(
-    "deleted",
-    deletion.list_deleted,
     "List the deleted conversations that can be restored",
-    ROW,
-    verb="get",
-    of_row=False,
-    serves_end_users=True,
-)
-CONVERSATIONS.add(
-    "restore",
-    deletion.restore_conversation,
     "Restore a deleted conversation with its messages",
-    ROW,
-    body="RestoreMemoryInput",
-    about="The branch and the caller.",
-    origin=STATED,
-    serves_end_users=True,
 )
 CONVERSATIONS.add(
     "complete",

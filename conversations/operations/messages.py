@@ -1,16 +1,15 @@
 """What may be done with messages beside those of one conversation."""
 
 from conversations.answers import conversations as shapes
-from conversations.engines.deletion import MessageDeletion
+from conversations.engines.deletion import message_deletion
 from conversations.engines.fields.conversations import MESSAGE_FILTERS
-from conversations.engines.messages import MessageEngine
+from conversations.engines.messages import MessageEngine, MessageFilter
 from conversations.models import Message
 from conversations.operations.conversations import MESSAGE_ROW
-from memory.engines.fields.common import STATED
 from memory.operations.base import Answer, Resource, Row
-from memory.operations.deletion import DELETED, MANY_DELETED
+from memory.operations.deletion import add_deletion
 
-engine, deletion = MessageEngine(), MessageDeletion()
+engine = MessageEngine()
 
 MESSAGES = Resource("messages", "message", row=Row("message_id", "pk", "uuid"), model=Message)
 MESSAGES.add("retrieve", engine.get_message, "Read a message", MESSAGE_ROW, serves_end_users=True)
@@ -25,39 +24,14 @@ MESSAGES.add(
     without=("query_vector",),
     serves_end_users=True,
 )
-MESSAGES.add(
-    "destroy", deletion.delete_message, "Delete a message", DELETED, origin=STATED, serves_end_users=True
-)
-MESSAGES.add(
-    "delete_many",
-    deletion.delete_messages,
+add_deletion(
+    MESSAGES,
+    message_deletion,
+    MESSAGE_ROW,
+    (MessageFilter, MESSAGE_FILTERS),
+    {"conversation_id": "0198a1b2-0000-7000-8000-000000000001", "dry_run": True},
+    "Delete a message",
     "Delete the messages that fit",
-    MANY_DELETED,
-    path="delete",
-    of_row=False,
-    body="MessagesDeleteInput",
-    about="Ids, filters or both: what fits all of them is deleted.",
-    filters=MESSAGE_FILTERS,
-    origin=STATED,
-    example={"conversation_id": "0198a1b2-0000-7000-8000-000000000001", "dry_run": True},
-    serves_end_users=True,
-)
-MESSAGES.add(
-    "deleted",
-    deletion.list_deleted,
     "List the deleted messages that can be restored",
-    MESSAGE_ROW,
-    verb="get",
-    of_row=False,
-    serves_end_users=True,
-)
-MESSAGES.add(
-    "restore",
-    deletion.restore_message,
     "Restore a deleted message in its place",
-    MESSAGE_ROW,
-    body="RestoreMemoryInput",
-    about="The branch and the caller.",
-    origin=STATED,
-    serves_end_users=True,
 )

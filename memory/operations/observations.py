@@ -3,18 +3,18 @@
 from django.utils.translation import gettext_lazy as _
 
 from memory.answers import capture as shapes
-from memory.engines.deletion.observations import ObservationDeletion
+from memory.engines.deletion.memories import MemoryDeletion
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import OBSERVATION, OBSERVATION_FILTERS
 from memory.engines.fields.common import STATED
-from memory.engines.sessions.observations import ObservationEngine
+from memory.engines.sessions.observations import ObservationEngine, ObservationFilter
 from memory.engines.support.ordering import BY_AGE
 from memory.models import Observation
 from memory.operations.base import Answer, Resource, Row
 from memory.operations.columns import Column
-from memory.operations.deletion import DELETED, MANY_DELETED
+from memory.operations.deletion import add_deletion
 
-engine, deletion = ObservationEngine(), ObservationDeletion()
+engine = ObservationEngine()
 ROW = Answer(shapes.ObservationShape, shapes.observation, takes=("branch",))
 
 OBSERVATIONS = Resource(
@@ -71,44 +71,14 @@ OBSERVATIONS.add(
     filters=OBSERVATION_FILTERS,
     serves_end_users=True,
 )
-OBSERVATIONS.add(
-    "destroy",
-    deletion.delete_observation,
+add_deletion(
+    OBSERVATIONS,
+    MemoryDeletion(Observation),
+    ROW,
+    (ObservationFilter, OBSERVATION_FILTERS),
+    {"session_id": ["s-1"], "dry_run": True},
     "Delete an observation",
-    DELETED,
-    origin=STATED,
-    serves_end_users=True,
-)
-OBSERVATIONS.add(
-    "delete_many",
-    deletion.delete_observations,
     "Delete the observations that fit",
-    MANY_DELETED,
-    path="delete",
-    of_row=False,
-    body="ObservationsDeleteInput",
-    about="Ids, filters or both: what fits all of them is deleted.",
-    filters=OBSERVATION_FILTERS,
-    origin=STATED,
-    example={"session_id": ["s-1"], "dry_run": True},
-    serves_end_users=True,
-)
-OBSERVATIONS.add(
-    "deleted",
-    deletion.list_deleted,
     "List the deleted observations that can be restored",
-    ROW,
-    verb="get",
-    of_row=False,
-    serves_end_users=True,
-)
-OBSERVATIONS.add(
-    "restore",
-    deletion.restore_observation,
     "Restore a deleted observation",
-    ROW,
-    body="RestoreMemoryInput",
-    about="The branch and the caller.",
-    origin=STATED,
-    serves_end_users=True,
 )

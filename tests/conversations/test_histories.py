@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.engines.conversations import ConversationEngine
-from conversations.engines.deletion import ConversationDeletion, MessageDeletion
+from conversations.engines.deletion import conversation_deletion, message_deletion
 from conversations.engines.messages import MessageEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
-from memory.engines.deletion.observations import ObservationDeletion
+from memory.engines.deletion.memories import MemoryDeletion
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
@@ -25,7 +25,7 @@ from memory.engines.store.snapshots import SnapshotManager
 from memory.engines.versions.kinds import versioned_models
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import Conflict, Exists, IllegalTransition, NotFound
-from memory.models import OPEN, Commit
+from memory.models import OPEN, Commit, Observation
 from tests.memory.test_branches import some_actor
 from tests.memory.test_versions import random_histories
 
@@ -33,15 +33,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 FACTS, LINKS, RELATIONS = FactEngine(), LinkEngine(), RelationEngine()
 CONVERSATIONS, MESSAGES, SNAPSHOTS = ConversationEngine(), MessageEngine(), SnapshotManager()
 OBSERVATIONS = ObservationEngine()
-DELETED_MESSAGES, DELETED_TALKS, DELETED_SEEN = (
-    MessageDeletion(),
-    ConversationDeletion(),
-    ObservationDeletion(),
-)
-RESTORES: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
-    "message": lambda uid, where: DELETED_MESSAGES.restore_message(message_id=uid, **where),
-    "talk": lambda uid, where: DELETED_TALKS.restore_conversation(conversation_id=uid, **where),
-    "observation": lambda uid, where: DELETED_SEEN.restore_observation(observation_id=uid, **where),
+DELETIONS: dict[str, MemoryDeletion] = {
+    "message": message_deletion,
+    "talk": conversation_deletion,
+    "observation": MemoryDeletion(Observation),
 }
 
 # Few memories and many reverts: errors lie in memories that are made again after a revert.
@@ -186,27 +181,19 @@ class Played:
         OBSERVATIONS.write_observation(summary=f"seen {self.head}", **half, **self.where())
 
     def unsay(self, number: int) -> None:
-        self._delete(
-            "message", number, lambda uid: DELETED_MESSAGES.delete_message(message_id=uid, **self.where())
-        )
+        self._delete("message", number)
 
     def untalk(self, number: int) -> None:
-        self._delete(
-            "talk", number, lambda uid: DELETED_TALKS.delete_conversation(conversation_id=uid, **self.where())
-        )
+        self._delete("talk", number)
 
     def unobserve(self, number: int) -> None:
-        self._delete(
-            "observation",
-            number,
-            lambda uid: DELETED_SEEN.delete_observation(observation_id=uid, **self.where()),
-        )
+        self._delete("observation", number)
 
-    def _delete(self, kind: str, number: int, delete: Callable[[Any], Any]) -> None:
+    def _delete(self, kind: str, number: int) -> None:
         """Delete a memory; the next restore finds it, and what it took along, as it was."""
         if uid := self.pick(kind, number):
             before = self.state
-            delete(uid)
+            DELETIONS[kind].delete(uid=uid, **self.where())
             gone = before.keys() - self.shown().keys()
             assert (kind, uid) in gone
             self.gone.append((self.branch, kind, uid, {key: before[key] for key in gone}))
@@ -235,7 +222,7 @@ class Played:
         self.gone.remove(last)
         state = self.shown()
         try:
-            RESTORES[kind](uid, self.where())
+            DELETIONS[kind].restore(uid=uid, **self.where())
         except (Conflict, IllegalTransition, NotFound):
             assert self.shown() == state
         else:

@@ -1,36 +1,16 @@
 """The tool that deletes what was captured or handed over, and brings it back."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
-
-from conversations.engines.deletion import ConversationDeletion, MessageDeletion
-from curation.engines.bundles.engine import KnowledgeBundleEngine
-from curation.engines.handoffs.engine import HandoffEngine
+from conversations.operations.conversations import CONVERSATIONS
+from conversations.operations.messages import MESSAGES
+from curation.operations.bundles import BUNDLES
+from curation.operations.handoffs import HANDOFFS
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
-from memory.engines.deletion.observations import ObservationDeletion
-from memory.engines.deletion.sessions import SessionDeletion
 from memory.engines.support import validation as c
+from memory.operations.observations import OBSERVATIONS
+from memory.operations.sessions import SESSIONS
 
-
-class Kind(NamedTuple):
-    """How a kind is deleted and restored; what is versioned is named with its branch."""
-
-    delete: Callable[..., Any]
-    restore: Callable[..., Any]
-    on_branch: bool = False
-
-
-messages, talks, seen = MessageDeletion(), ConversationDeletion(), ObservationDeletion()
-sessions, bundles, handoffs = SessionDeletion(), KnowledgeBundleEngine(), HandoffEngine()
-KINDS = {
-    "message": Kind(messages.delete_message, messages.restore_message, True),
-    "conversation": Kind(talks.delete_conversation, talks.restore_conversation, True),
-    "observation": Kind(seen.delete_observation, seen.restore_observation, True),
-    "session": Kind(sessions.delete_session, sessions.restore_session),
-    "bundle": Kind(bundles.delete_bundle, bundles.restore_bundle),
-    "handoff": Kind(handoffs.delete_handoff, handoffs.restore_handoff),
-}
+KINDS = {one.name: one for one in (MESSAGES, CONVERSATIONS, OBSERVATIONS, SESSIONS, BUNDLES, HANDOFFS)}
 
 
 @b.tool(
@@ -60,12 +40,12 @@ def record_delete(call: Call) -> b.Answer:
     name = call.need("kind", c.one_of(list(KINDS)))
     is_back = call.take("restore", c.check_boolean, False)
     key = call.need("id", c.text_check(200) if name == "session" else c.parse_uuid)
-    kind, where = KINDS[name], call.where
+    operation, where = KINDS[name]["restore" if is_back else "destroy"], call.where
     call.end()
-    if not kind.on_branch and name != "session":
+    if not operation.serves_end_users:
         where["actor"].require_every_user()
-    where = where if kind.on_branch else {"actor": where["actor"]}
-    (kind.restore if is_back else kind.delete)(**{f"{name}_id": key}, **where)
+    where = where if "branch_name" in operation.arguments else {"actor": where["actor"]}
+    operation.method(**{f"{name}_id": key}, **where)
     after = f'record_delete {{"kind": "{name}", "id": "{key}", "restore": true}}'
     answer = {"kind": name, "id": str(key), "deleted": not is_back}
     return {**answer, "branch": call.branch, "next": "memory_context" if is_back else after}

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.db.models import Q
@@ -15,10 +15,12 @@ from memory.actors import Actor, own_session
 from memory.db.expressions import NotHidden
 from memory.db.lineage import hides_quarantined
 from memory.db.querysets import VersionedQuerySet
+from memory.db.transactions import retry_methods
 from memory.engines.embedding.enqueue import enqueue_missing
 from memory.engines.erasure.engine import ErasureEngine, confirm_name
 from memory.engines.erasure.scopes import project_rows
 from memory.engines.facts.links import target_model
+from memory.engines.fields.deletion import DROP_COPIES, DRY_DELETION, ERASE, MANY, SESSION
 from memory.engines.sessions.manager import session_parts
 from memory.engines.store.snapshots import forbid_patterns
 from memory.engines.support.batches import batched
@@ -26,7 +28,7 @@ from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.commits import BATCH_SIZE, MAX_COMMIT_ROWS, CommitWriter, open_commit
 from memory.engines.versions.erased import erased_uids, find_hidden
 from memory.engines.versions.kinds import versioned_models
-from memory.engines.versions.lookup import nearest_versions, open_point, select_tombstones
+from memory.engines.versions.lookup import MAIN, nearest_versions, open_point, select_tombstones
 from memory.exceptions import (
     BranchArchived,
     BranchReadOnly,
@@ -71,6 +73,7 @@ def count_deleted(kind: str, keys: Sequence[Any], dry_run: bool) -> Deletion:
     return Deletion(len(keys), [str(key) for key in keys[:SHOWN_IDS]], counts, dry_run)
 
 
+@retry_methods
 class MemoryDeletion:
     """Deletion of memories of one model, with what belongs to them."""
 
@@ -78,31 +81,40 @@ class MemoryDeletion:
         self.model, self.kind = model, model.KIND.name
 
     def delete(
-        self, uid: UUID, actor: Actor, branch_name: str, expected_version: int | None = None
-    ) -> Deletion:
-        """Delete a memory from a branch. Raises NotFound, StaleVersion, scope and branch refusals."""
-        actor.require_scope("write", branch_name, grows=False)
-        # A memory and its parts go together, however many they are.
-        with open_commit(actor, branch_name, f"{self.kind}.delete", bounded=False) as commit:
-            rows = self._shown(commit).fetch_by_key("uid", [uid])
-            if not rows:
-                raise NotFound()
-            require_version(rows[0], expected_version)
-            counts = delete_rows(commit, rows)
-        return Deletion(1, [str(uid)], counts, commit=commit.commit)
+        self,
+        *,
+        uid: UUID,
+        actor: Actor,
+        branch_name: str = MAIN,
+        expected_version: int | None = None,
+        erase: Annotated[bool, ERASE] = False,
+        drop_copies: Annotated[bool, DROP_COPIES] = False,
+    ) -> Deletion | Erasure:
+        """Delete a memory from a branch, or erase it. Raises NotFound, StaleVersion, scope and branch
+        refusals, and as ``ErasureEngine.erase``.
+        """
+        if erase:
+            return self._erase(uid, actor, branch_name, drop_copies)
+        return self._hide(uid, actor, branch_name, expected_version)
 
     def delete_matching(
-        self, requested: Any, ids: Sequence[UUID], actor: Actor, branch_name: str, dry_run: bool
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = MAIN,
+        ids: Annotated[Sequence[UUID], MANY] = (),
+        filters: Any = None,
+        dry_run: Annotated[bool, DRY_DELETION] = False,
     ) -> Deletion:
-        """Delete what a filter finds, in one commit. A dry run finds the same, and deletes nothing.
+        """Delete what fits all filters, in one commit. A dry run finds the same, and deletes nothing.
 
         Raises Invalid without any filter, TooLarge, scope and branch refusals.
         """
         actor.require_scope("write", branch_name, grows=False)
-        require_filter(ids, requested.as_dict() if requested else {})
+        require_filter(ids, filters.as_dict() if filters else {})
         with open_commit(actor, branch_name, f"{self.kind}.delete") as commit:
             rows = self._shown(commit)
-            rows = requested.apply(rows) if requested else rows
+            rows = filters.apply(rows) if filters else rows
             uids = sorted(uid for (uid,) in (rows.filter(uid__in=ids) if ids else rows).gather_values("uid"))
             if len(uids) > MAX_COMMIT_ROWS:
                 raise TooLarge(what="The deletion", limit=f"{MAX_COMMIT_ROWS} rows")
@@ -110,7 +122,13 @@ class MemoryDeletion:
         return Deletion(len(uids), [str(uid) for uid in uids[:SHOWN_IDS]], counts, dry_run, commit.commit)
 
     def list_deleted(
-        self, actor: Actor, branch_name: str, session_id: str, limit: int, cursor: str
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = MAIN,
+        session_id: Annotated[str, SESSION] = "",
+        limit: int = 50,
+        cursor: str = "",
     ) -> Page[Any]:
         """List what can be restored on a branch, the newest first. Raises scope and branch refusals."""
         branch, _seq = open_point(actor, branch_name, None)
@@ -125,9 +143,10 @@ class MemoryDeletion:
         uids = [row.uid for row in page.results]
         shown = self.model.objects.in_lineage(lineage).select_by_key(("uid",), "uid", uids)
         back = {uid for (uid,) in shown}
-        return replace(page, results=[row for row in page.results if row.uid not in back])
+        gone = [row for row in page.results if row.uid not in back]
+        return replace(page, results=self.complete_rows(gone, actor, branch_name))
 
-    def restore(self, uid: UUID, actor: Actor, branch_name: str) -> Any:
+    def restore(self, *, uid: UUID, actor: Actor, branch_name: str = MAIN) -> Any:
         """Restore a deleted memory with what was deleted with it. Raises NotFound, IllegalTransition,
         Conflict, scope and branch refusals.
         """
@@ -145,21 +164,36 @@ class MemoryDeletion:
                 restore_versions(commit, model, rows)
             renew_summaries(commit, [row for rows in found.values() for row in rows])
             commit.targets.append(str(uid))
-        return commit.list_fresh(self.model)[0]
+        return self.complete_rows(commit.list_fresh(self.model)[:1], actor, branch_name)[0]
 
     def make_room(self, commit: CommitWriter, gone: Any) -> None:
         """Make room for a memory that comes back. Raises Conflict."""
 
-    def erase(self, uid: UUID, actor: Actor, branch_name: str, drop_copies: bool) -> Erasure:
-        """Erase a memory with what belongs to it, shown or deleted, on every branch, and delete it from this
-        one where it can be. Raises NotFound, and as ``ErasureEngine.erase``.
+    def complete_rows(self, rows: list[Any], actor: Actor, branch_name: str) -> list[Any]:
+        """Return rows with what is counted of them on a branch."""
+        return rows
+
+    def _hide(self, uid: UUID, actor: Actor, branch_name: str, expected_version: int | None) -> Deletion:
+        actor.require_scope("write", branch_name, grows=False)
+        # A memory and its parts go together, however many they are.
+        with open_commit(actor, branch_name, f"{self.kind}.delete", bounded=False) as commit:
+            rows = self._shown(commit).fetch_by_key("uid", [uid])
+            if not rows:
+                raise NotFound()
+            require_version(rows[0], expected_version)
+            counts = delete_rows(commit, rows)
+        return Deletion(1, [str(uid)], counts, commit=commit.commit)
+
+    def _erase(self, uid: UUID, actor: Actor, branch_name: str, drop_copies: bool) -> Erasure:
+        """Erase a memory with what belongs to it, shown or deleted, on every branch, and hide it on this one
+        where it can be.
         """
         forbid_patterns(actor)
         if not project_rows(self.model, actor.project_id).filter(uid=uid).exists():
             raise NotFound()
         erasure = erase_target(actor, Erasure.Scope.MEMORY, str(uid), drop_copies)
         with suppress(*UNCHANGED):
-            self.delete(uid, actor, branch_name)
+            self._hide(uid, actor, branch_name, None)
         return erasure
 
     def _shown(self, commit: CommitWriter) -> VersionedQuerySet:
