@@ -20,6 +20,7 @@ from django.middleware.locale import LocaleMiddleware
 from django.urls import get_script_prefix
 from django.utils import timezone, translation
 from django.utils.deprecation import MiddlewareMixin
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from day1site.error_views import nothing_stored, render_failure
 from day1site.failures import NO_PAGE, database_away
@@ -111,6 +112,21 @@ def find_zone(name: str) -> ReaderZone | None:
         return ReaderZone(name)
     except (ValueError, LookupError, OSError):  # a path, an unknown name, a folder of zones
         return None
+
+
+class StaticFiles(WhiteNoiseMiddleware):
+    """Static files; the list is read with the first request for one: a start need not wait for it."""
+
+    def __call__(self, request: HttpRequest) -> Any:
+        if not request.path_info.startswith(self.static_prefix):
+            return self.get_response(request)
+        _ = self.listed
+        return super().__call__(request)
+
+    @cached_property
+    def listed(self) -> None:
+        if not self.autorefresh:
+            self.add_files_from_finders()
 
 
 class SmallFiles(PagesOnly, GZipMiddleware):

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 from time import monotonic, sleep
 from types import FrameType
 from typing import IO, TYPE_CHECKING, Any, Protocol
@@ -247,10 +248,12 @@ def serve_all(listener: socket.socket, processes: int, worker: bool, announce: C
 
 
 def prepare_to_fork() -> None:
-    """Load once what every process needs, and leave no connection open."""
+    """Load once what every process needs, and leave no connection and no thread."""
+    model = Thread(target=load_for_children)  # mostly without Python's lock: it takes another core
+    model.start()
     load_application()
     str(settings.SECRET_KEY)  # one file, written by one process
-    load_for_children()
+    model.join()
     connections.close_all()
     freeze_gc()
 

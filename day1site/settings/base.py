@@ -43,7 +43,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "day1site.middleware.SmallFiles",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "day1site.middleware.StaticFiles",
     "day1site.middleware.PagePolicy",
     "day1site.middleware.CookiePath",
     "day1site.middleware.PageSession",
@@ -135,7 +135,6 @@ USE_TZ = True
 STATIC_URL = "/static/"
 STORAGES = {"staticfiles": {"BACKEND": "day1site.sub_path.StaticFiles"}}
 STATICFILES_DIRS = [ASSETS / "static"]
-WHITENOISE_USE_FINDERS = True  # no collectstatic before the first start
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024  # spec: request body 8 MiB
 
@@ -261,7 +260,10 @@ SPECTACULAR_SETTINGS = {
     ],
     # Without deep links: each would be a link inside of a button, which no screen reader can tell apart.
     "SWAGGER_UI_SETTINGS": {"deepLinking": False, "defaultModelsExpandDepth": 0},
-    "PREPROCESSING_HOOKS": ["memory.api.schema.without_slash"],
+    "PREPROCESSING_HOOKS": [
+        "memory.api.operation_views.describe_endpoints",
+        "memory.api.schema.without_slash",
+    ],
     "POSTPROCESSING_HOOKS": ["memory.api.schema.complete_schema"],
 }
 

@@ -70,5 +70,3 @@ PARTS = (
     "template_suggester",
 )
 DAY1 = {**{name: DAY1[name] for name in PARTS}, "embedder": "off"}
-# Each test client is a handler of its own, which would read the list of all static files anew.
-WHITENOISE_AUTOREFRESH = True

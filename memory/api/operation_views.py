@@ -48,6 +48,7 @@ def build_view(resource: Resource) -> type[base.ResourceViewSet]:
     operations = resource.operations.values()
     row = resource.row or Row("pk", "pk")
     traits: dict[str, Any] = {
+        "operations": resource.operations,
         "lookup_field": row.place,
         "lookup_value_regex": row.pattern,
         "is_of_server": resource.is_of_server,
@@ -71,7 +72,7 @@ def make_actions(operations: Iterable[Operation]) -> dict[str, Handler]:
             getattr(routes[address].mapping, operation.verb)(handle)
         elif operation.name not in USUAL:
             handle = routes[address] = route_action(operation, handle)
-        actions[operation.name] = describe_operation(operation)(handle)
+        actions[operation.name] = handle
     return actions
 
 
@@ -270,6 +271,16 @@ def has_tag(shape: type) -> bool:
 
 
 # ---- OpenAPI ---------------------------------------------------------------------------------------
+
+
+def describe_endpoints(endpoints: list[tuple]) -> list[tuple]:
+    """Document the actions of declared operations, when a document is made: no start waits for it."""
+    for *_, method, view in endpoints:
+        name = getattr(view, "actions", {}).get(method.lower())
+        operation = getattr(view.cls, "operations", {}).get(name)
+        if operation and "schema" not in getattr(handle := getattr(view.cls, name), "kwargs", ()):
+            describe_operation(operation)(handle)
+    return endpoints
 
 
 def describe_operation(operation: Operation) -> Callable[[Handler], Handler]:
