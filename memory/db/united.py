@@ -8,9 +8,9 @@ from uuid import UUID
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from memory.db.backend import get_backend, get_features
-from memory.db.lazy_filters import Row
 from memory.db.querysets import VersionedQuerySet
 from memory.db.raw_select import ROW, Statement, all_fields, build_instances, prepare_reading
+from memory.db.versioned_query import Row
 
 
 def fetch_newest(sources: Sequence[tuple[VersionedQuerySet[Row], int]]) -> list[Row]:

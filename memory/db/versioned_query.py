@@ -1,11 +1,23 @@
-"""A query that refuses to compile before a branch is named."""
+"""A query that refuses to compile before a branch is named, and a queryset that records its filters."""
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from django.db import models
+from django.db.models import Q
 from django.db.models.sql import Query
+
+Row = TypeVar("Row", bound=models.Model)
+if TYPE_CHECKING:  # while the program runs it is Django's own; its type stubs leave the method out
+
+    class QuerySet(models.QuerySet[Row, Row]):
+        query: Any
+
+        def _clone(self) -> Self: ...
+
+else:
+    QuerySet = models.QuerySet
 
 
 class BranchNotNamed(RuntimeError):
@@ -50,3 +62,26 @@ def require_branch(name: str) -> Callable[..., Any]:
         return plain(self, *args, **kwargs)
 
     return method
+
+
+class RecordedFilters(QuerySet[Row]):
+    """A queryset that records its filters, for statements that are written directly; it refuses the rest."""
+
+    recorded_filters: tuple[tuple[bool, tuple, dict], ...] = ()
+
+    def filter(self, *args: Any, **kwargs: Any) -> Self:
+        return super().filter(*args, **kwargs)._record(False, args, kwargs)
+
+    def exclude(self, *args: Any, **kwargs: Any) -> Self:
+        return super().exclude(*args, **kwargs)._record(True, args, kwargs)
+
+    def _record(self, negate: bool, args: tuple, kwargs: dict) -> Self:
+        if args or kwargs:
+            self.recorded_filters = (*self.recorded_filters, (negate, args, kwargs))
+        return self
+
+    def complex_filter(self, filter_obj: Any) -> Self:
+        return self.filter(filter_obj) if isinstance(filter_obj, Q) else self.filter(**filter_obj)
+
+    def none(self) -> Self:
+        return self.filter(pk__in=[])
