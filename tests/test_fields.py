@@ -18,7 +18,7 @@ from day1site.cli.declared_fields import FILE
 from day1site.management.commands.write_fields import format_nouns, format_operations
 from day1site.mcp.tools.declared_schemas import input_property
 from memory.answers.declared_serializers import answer_field, request_field
-from memory.engines.fields.base import Field, Noun, Use
+from memory.engines.fields.base import Field, Use
 from memory.engines.fields.branches import BRANCH
 from memory.engines.fields.capture import (
     OBSERVATION,
@@ -114,25 +114,25 @@ NOUNS = (
 )
 
 
-@pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: noun.name)
-def test_every_field_has_a_place_in_the_rest_document(noun: Noun) -> None:
-    for field in noun.select_fields(Use.CREATE):
-        assert request_field(field).required == field.required, field.name
-    for field in noun.select_fields(Use.ANSWER):
-        assert answer_field(field).allow_null == (field.null or field.answer_null), field.name
+def test_every_field_has_a_place_in_the_rest_document() -> None:
+    for noun in NOUNS:
+        for field in noun.select_fields(Use.CREATE):
+            assert request_field(field).required == field.required, field.name
+        for field in noun.select_fields(Use.ANSWER):
+            assert answer_field(field).allow_null == (field.null or field.answer_null), field.name
 
 
-@pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: noun.name)
-def test_every_field_for_tools_has_words_for_models(noun: Noun) -> None:
-    for field in (*noun.select_fields(Use.TOOL_CREATE), *noun.select_fields(Use.TOOL_UPDATE)):
-        assert input_property(field)["description"], field.name
+def test_every_field_for_tools_has_words_for_models() -> None:
+    for noun in NOUNS:
+        for field in (*noun.select_fields(Use.TOOL_CREATE), *noun.select_fields(Use.TOOL_UPDATE)):
+            assert input_property(field)["description"], field.name
 
 
-@pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: noun.name)
-def test_names_are_declared_once_in_a_noun(noun: Noun) -> None:
-    names = [field.name for field in noun]
-    assert len(names) == len(set(names))
-    assert json.dumps(noun.describe_fields())
+def test_names_are_declared_once_in_a_noun() -> None:
+    for noun in NOUNS:
+        names = [field.name for field in noun]
+        assert len(names) == len(set(names)), noun.name
+        assert json.dumps(noun.describe_fields())
 
 
 def test_python_knows_the_fields_of_other_nouns() -> None:
