@@ -273,7 +273,7 @@ def _load_context(stored_event: StoredEvent, actor: Actor, branch_name: str) -> 
     stored = "" if has_stored or not own else session.context
     if not actor.has_scope("read"):
         return stored
-    now = timezone.now()
+    now = actor.write_time()
     found = start_context(session, actor, stored_event.load_lineage(actor, branch_name), now)
     started = set(session.recalled.get(AT_START, ()))
     if own and session.context and started <= {str(uid) for uid in found.fact_ids}:
@@ -318,7 +318,9 @@ def _recall(
         return ""
     key, earlier = _list_earlier(event, session, actor)
     lineage = stored.load_lineage(actor, branch_name)
-    found = recall_for_prompt(question.result(), session, lineage, timezone.now(), chain(*earlier.values()))
+    found = recall_for_prompt(
+        question.result(), session, lineage, actor.write_time(), chain(*earlier.values())
+    )
     name = f"{key} {stored.name_prompt(session)}" if found.ids else key
     _keep_recall(session, {**earlier, name.strip(): found.ids})
     return _count_recall(found, event.prompt, session, actor, branch_name)

@@ -34,7 +34,7 @@ from memory.engines.versions.repositories import list_left_out
 from memory.exceptions import Invalid, StaleVersion
 from memory.models import Commit, Fact, Session
 from memory.repository_names import ANY
-from memory.templatetags.day1 import moment, short
+from memory.templatetags.day1 import inline_code, moment, short
 from memory.views.facts.fact_actions import RECOVERABLE_ERRORS
 from memory.views.frame.base import ProjectPage
 from memory.views.frame.flash import flash_success, flash_warning
@@ -55,6 +55,7 @@ WORDS = {
 }
 OWN = lazy("%(category)s of this repository")
 SPOKEN = lazy("a person’s words in an earlier session")
+MAX_OPEN = 5  # lines of a start that are not folded
 MAX_CITING = 3  # facts that came of a line and are named
 MAX_QUERY = 300  # characters of a prompt, in an address
 
@@ -80,10 +81,14 @@ class LineShower:
     def show_time(self, one: ToldTime) -> dict[str, Any]:
         """Return what was told at once, with the prompt that it came with."""
         lines = [self.show_line(line, one) for line in one.lines]
+        count = ngettext("%(n)s line", "%(n)s lines", len(lines)) % {"n": len(lines)}
+        shown = {"title": _("With a prompt"), "lines": lines, "count": count}
+        if one.is_start:
+            return {**shown, "title": _("At its start"), "is_folded": len(lines) > MAX_OPEN}
         if prompt := one.prompt:
             where = {"address": self.link("message", prompt.uid), "at": prompt.created_at}
-            return {"title": prompt.content, "lines": lines, **where}
-        return {"title": _("At its start") if one.is_start else _("With a prompt"), "lines": lines}
+            return {**shown, **where, "title": prompt.content}
+        return shown
 
     def show_line(self, line: ToldLine, one: ToldTime) -> dict[str, Any]:
         if fact := line.fact:
@@ -148,7 +153,11 @@ class LineShower:
 
 
 def show_outcome(words: str, at: datetime | None = None, name: str = "", address: str = "") -> SafeString:
-    link = format_html('<a href="{}" dir="auto">{}</a>', address, short(name, 140)) if address else ""
+    link = (
+        format_html('<a href="{}" dir="auto">{}</a>', address, inline_code(short(name, 140)))
+        if address
+        else ""
+    )
     return format_html("{} {} {}", words, link, moment(at))
 
 

@@ -37,7 +37,7 @@ def load(actor: Actor) -> tuple[Counts, bool]:
     project = _begin(actor)
     start = project.branches.get().created_at
     player = Player(project.pk)
-    for step in steps(start):
+    for step in steps(start, timezone.now()):
         player.play_step(step)
     record_entry(actor_in(project.pk, actor.label), LOADED, SLUG)
     return count_rows(project), True

@@ -211,9 +211,11 @@ class Player:
 
     def _program(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
         """Send the events of a session as its program does: it is told what memory knows of each prompt."""
-        actor = replace(where["actor"], label=PROGRAM)
-        for event in _list_events(actor.session_id, **payload):
-            IngestEngine().ingest(events=[event], actor=actor, answered=True)
+        agent: Actor = where["actor"]
+        actor, began = replace(agent, label=PROGRAM, bound_agent=agent.agent_id), agent.write_time()
+        for index, event in enumerate(_list_events(actor.session_id, **payload)):
+            at = min(began + index * TURN, timezone.now())
+            IngestEngine().ingest(events=[event], actor=actor.acting_at(at), answered=True)
         _learn(where["actor"])
 
     def _close_branch(self, where: Mapping[str, Any], name: str) -> None:

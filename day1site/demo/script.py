@@ -20,20 +20,21 @@ A step is what one agent or person did in one session. Its acts run in the order
     verify        so many unverified facts are queued for the judge
     verified, wrong, accept, done, archive, restore, delete, close_branch, end
 
-``id`` is a name inside the story. Times are days since its first one, and the last is today; ``{d45}`` in a
-text is a date.
+``id`` is a name inside the story. Times are days since its first one, and the last is today, whose steps come
+earlier where the story would be later than now; ``{d45}`` in a text is a date.
 """
 
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
 CHAPTERS = Path(__file__).parent / "chapters"
 LAST_DAY = 181  # of the story: the day when it is loaded
+LAST_HOURS = timedelta(hours=18)  # of that day, when all is told
 WHO = ("day", "at", "session", "agent", "task", "by", "branch", "facts")
 TIMES = ("valid_from", "valid_until", "expires_at", "at")
 DAY = re.compile(r"\{d(-?\d+)\}")
@@ -57,14 +58,22 @@ def find_start(now: datetime) -> datetime:
     return datetime.combine(now.astimezone(UTC).date() - timedelta(days=LAST_DAY), time(), UTC)
 
 
-def steps(start: datetime, folder: Path = CHAPTERS) -> list[Step]:
-    """Return all steps in chronological order."""
+def steps(start: datetime, now: datetime, folder: Path = CHAPTERS) -> list[Step]:
+    """Return all steps in chronological order, none of them later than now."""
     found = [
-        _step(start, payload)
+        _end_by(now, start, _step(start, payload))
         for path in sorted(folder.glob("*.toml"))
         for payload in tomllib.loads(path.read_text(encoding="utf-8"))["step"]
     ]
     return sorted(found, key=lambda step: step.at)
+
+
+def _end_by(now: datetime, start: datetime, step: Step) -> Step:
+    """Move a step of the last day back, in the proportion in which that day is not over yet."""
+    today = start + timedelta(days=LAST_DAY)
+    if step.at < today or now - today >= LAST_HOURS:
+        return step
+    return replace(step, at=today + (step.at - today) * ((now - today) / LAST_HOURS))
 
 
 def _step(start: datetime, payload: Mapping[str, Any]) -> Step:

@@ -414,8 +414,8 @@ class TestWhatASessionWasTold:
     def test_each_line_stands_with_its_prompt_and_why(self, curator: Client, told: dict[str, Fact]) -> None:
         page = curator.get("/p/test/session?key=s1")
         words = text(page)
-        assert re.search(rf"At its start {re.escape(PORT)} decision just now", words)
-        assert f"Which mail queue is it: Sidekiq? now {QUEUE}" in words.replace("just now", "now")
+        assert re.search(rf"At its start 1 line {re.escape(PORT)} decision just now", words)
+        assert f"Which mail queue is it: Sidekiq? now 1 line {QUEUE}" in words.replace("just now", "now")
         assert "shares mail, queue, sidekiq" in words
         assert re.findall(r'value="(\w+):', page.content.decode()) == ["wrong", "outdated", "not_here"] * 2
 
@@ -423,11 +423,13 @@ class TestWhatASessionWasTold:
         self, viewer: Client, actor: Actor, told: dict[str, Fact]
     ) -> None:
         hear(actor, "s2", "word " * 60)
-        SessionManager().create_session(session_id="s3", actor=actor)
+        FactEngine().write_fact(fact_text="Queues are Redis.", actor=actor.with_origin(session_id="s4"))
+        made = SessionManager().create_session(session_id="s3", actor=actor).session
         page = viewer.get("/p/test/session?key=s1").content.decode()
         assert re.search(r"<h1[^>]*>Which mail queue is it: Sidekiq\?</h1>", page)
         names = re.findall(r"<bdi>([^<]+)</bdi></a>\s*<div", viewer.get("/p/test/sessions").content.decode())
-        assert names[:3] == ["s3", "word " * 23 + "word…", "Which mail queue is it: Sidekiq?"]
+        assert names[0] == f"{made.started_at:%Y-%m-%d %H:%M}"
+        assert names[1:4] == ["Queues are Redis.", "word " * 23 + "word…", "Which mail queue is it: Sidekiq?"]
 
     def test_only_a_curator_answers(self, viewer: Client, told: dict[str, Fact]) -> None:
         page = viewer.get("/p/test/session?key=s1")

@@ -106,7 +106,7 @@ def test_what_was_said_in_some_sessions(demo: Actor) -> None:
     assert len(whole) >= 6
     assert sum(in_chinese(talk.title) for talk in whole.values()) >= 2
     assert Counter(Conversation.objects.on(find_branch(demo, "main")).values_list("status", flat=True)) == {
-        "completed": 10,
+        "completed": 13,
         "active": 3,
     }
     assert {message.role for message in messages} == {"user", "assistant", "tool_result"}
@@ -235,9 +235,13 @@ def test_it_fills_every_place(demo: Actor) -> None:
 
 
 def test_programs_are_told_what_the_team_knows(demo: Actor) -> None:
-    for key, prompts in (("led-0016-close", 2), ("api-0024-webhooks", 1)):
+    for key, prompts in (("led-0016-close", 2), ("api-0024-webhooks", 2)):
         told = list_told(Session.objects.get(key=key), timezone.now())
         assert sum(one.prompt is not None for one in told) == prompts, key
+    spot = list_told(Session.objects.get(key="ops-0018-staging"), timezone.now())[-1].lines
+    said = {line.text: line.states for line in spot}
+    assert "invalidated" in said["Staging could run on spot instances; nobody would notice an eviction."]
+    assert Session.objects.get(key="ops-0018-staging").agent_id == "ops-scribe"
     lines = [line.text for one in told if one.is_start for line in one.lines]
     assert "A webhook that fails is tried again for two days, then it waits for the merchant to ask." in lines
 

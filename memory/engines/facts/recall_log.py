@@ -31,7 +31,7 @@ def log_recall(actor: Actor, branches: Sequence[str], query: str, fact_ids: Sequ
         return
     log = RecallLog(
         project_id=actor.project_id,
-        at=timezone.now(),
+        at=actor.write_time(),
         branch=", ".join(branches)[:200],
         query=query,
         fact_ids=[str(uid) for uid in fact_ids],

@@ -8,7 +8,7 @@ from functools import cache, partial
 from typing import Annotated, Any, ClassVar, Protocol, Self, Unpack
 from uuid import UUID
 
-from django.db.models import F, Q
+from django.db.models import F, Min, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.module_loading import import_string
@@ -41,7 +41,7 @@ from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.repositories import is_elsewhere
 from memory.exceptions import Conflict, NotFound, QuotaExceeded
-from memory.models import Branch, BranchedModel, Session
+from memory.models import Branch, BranchedModel, Fact, Session
 from memory.queue.producer import enqueue
 from memory.repository_names import ANY
 from memory.texts import OWN_SUMMARY
@@ -328,17 +328,34 @@ def find_last_events(branch: Branch, sessions: Sequence[Session]) -> dict[str, d
 
 
 def set_titles(sessions: Sequence[Session]) -> None:
-    """Set the title of each session: its first prompt, else its summary, else its client's id."""
+    """Set the title of each session: its first prompt, summary or first fact, else its agent and time."""
     per_branch: dict[Branch, list[Session]] = defaultdict(list)
     for session in sessions:
         per_branch[session.branch].append(session)
     for branch, rows in per_branch.items():
-        titles = {
-            key: text for part in session_parts() for key, text in part.find_titles(branch, rows).items()
-        }
+        titles = {row.key: row.summary for row in rows if row.summary}
+        for part in session_parts():
+            titles |= {key: text for key, text in part.find_titles(branch, rows).items() if text}
+        titles |= find_first_facts(branch, [row.key for row in rows if row.key not in titles])
         for row in rows:
-            text = " ".join((titles.get(row.key) or row.summary).split())
-            row.title = Truncator(text).chars(MAX_TITLE) or row.key
+            text = " ".join(titles.get(row.key, "").split())
+            row.title = (
+                Truncator(text).chars(MAX_TITLE) or describe_start(row)
+            )
+
+
+def describe_start(session: Session) -> str:
+    """Return who began a session and when, in the reader's time zone."""
+    return f"{session.agent_id} {timezone.localtime(session.started_at):%Y-%m-%d %H:%M}".strip()
+
+
+def find_first_facts(branch: Branch, keys: Sequence[str]) -> dict[str, str]:
+    """Return the first fact that each of some sessions wrote, where it stands on the branch."""
+    if not keys:
+        return {}
+    written = Fact.objects.on(branch).filter(session_id__in=keys).rows().order_by().values_list("session_id")
+    first = [rid for _, rid in written.annotate(first=Min("rid"))]
+    return dict(Fact.objects.on(branch).filter(rid__in=first).rows().values_list("session_id", "fact_text"))
 
 
 def list_named(actor: Actor, keys: Iterable[str]) -> dict[str, Session]:

@@ -1,4 +1,4 @@
-"""The strip under the bar: the commits of a branch by days, and the point that is read, to be moved."""
+"""The strip in the bar: the commits of a branch by days, and the point that is read, to be moved."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,8 +27,11 @@ class TimeStrip:
     text: str
 
 
-def build_strip(reader: ViewContext) -> TimeStrip:
+def build_strip(reader: ViewContext) -> TimeStrip | None:
+    """Return the strip, and None on a branch's first day, which has no earlier one to read."""
     spans = load_calendar(reader.branch)
+    if len(spans) < 2:
+        return None
     position = find_position(reader, spans)
     labels = [describe_span(span) for span in spans]
     return TimeStrip(

@@ -37,7 +37,7 @@ STEPS: tuple[tuple[str, "StrOrPromise", "StrOrPromise"], ...] = (
         "branches",
         _("Branches: other lines of the memory"),
         _(
-            "Agents try things on branches, and merge what proved right. The strip below the bar reads any of"
+            "Agents try things on branches, and merge what proved right. The strip in the bar reads any of"
             " them as it was."
         ),
     ),

@@ -6,7 +6,7 @@ let timer = 0;
 export function time_strip() {
     const strip = document.querySelector(".time-strip");
     const range = strip?.querySelector("input");
-    if (!range || range.max === "0") return;
+    if (!range) return;
     const days = strip.dataset.days.split(",");
     const note = strip.querySelector("output");
     range.hidden = false;
