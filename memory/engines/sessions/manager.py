@@ -339,9 +339,7 @@ def set_titles(sessions: Sequence[Session]) -> None:
         titles |= find_first_facts(branch, [row.key for row in rows if row.key not in titles])
         for row in rows:
             text = " ".join(titles.get(row.key, "").split())
-            row.title = (
-                Truncator(text).chars(MAX_TITLE) or describe_start(row)
-            )
+            row.title = Truncator(text).chars(MAX_TITLE) or describe_start(row)
 
 
 def describe_start(session: Session) -> str:
