@@ -13,7 +13,6 @@ from curation.models import TrustedKey
 from memory.answers import commits as commit_shapes
 from memory.answers import declared_serializers as d
 from memory.answers.rendering import build_renderer
-from memory.engines.fields.base import Use
 
 
 class BundleContentShape(s.Serializer):
@@ -44,9 +43,7 @@ class BundleDocumentShape(s.Serializer):
     signature = BundleSignatureShape(required=False)
 
 
-@d.declare_fields(BUNDLE.select_fields(Use.ANSWER))
-class BundleShape(d.AnswerShape):
-    """A bundle without its document."""
+BundleShape = d.declare_answer(BUNDLE, "A bundle without its document.")
 
 
 class BundleItemShape(s.Serializer):
@@ -104,9 +101,7 @@ class BundleUploadShape(s.Serializer):
     )
 
 
-@d.declare_fields(TRUSTED_KEY.select_fields(Use.ANSWER))
-class TrustedKeyShape(d.AnswerShape):
-    """A key of somebody else whose signature the project trusts."""
+TrustedKeyShape = d.declare_answer(TRUSTED_KEY, "A key of somebody else whose signature the project trusts.")
 
 
 class TrustedKeysShape(s.Serializer):

@@ -24,9 +24,7 @@ class TemplateShape(d.AnswerShape):
     success_rate = s.FloatField(help_text="Of the work that ended; 0.5 before any did.")
 
 
-@d.declare_fields(TEMPLATE_VERSION.select_fields(Use.ANSWER))
-class TemplateVersionShape(d.AnswerShape):
-    """A version of a template."""
+TemplateVersionShape = d.declare_answer(TEMPLATE_VERSION, "A version of a template.")
 
 
 @d.declare_fields(TEMPLATE_USE.select_fields(Use.ANSWER))

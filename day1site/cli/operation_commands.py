@@ -86,6 +86,20 @@ class Noun(Group):
         self.add(make_list(action, about, *examples, **traits))
 
 
+def derive_group(prefix: str) -> Noun:
+    """Return the commands on a noun that has no module of its own, with the words of its operations."""
+    group = Noun(prefix, f"day1 {prefix}")
+    for action, known in load_operations().items():
+        if not action.startswith(f"{prefix}."):
+            continue
+        about, example = f"{known['summary']}.", f"day1 {prefix} {name_action(action)}"
+        if known.get("paged"):
+            group.add_list(action, about, example, empty="Nothing yet.")
+        else:
+            group.add_operation(action, about, example)
+    return group
+
+
 def print_deleted(answer: Answer) -> None:
     """Print what was deleted, or what became of its erasure."""
     is_hidden = "deleted" in answer

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 
 import click
 
@@ -96,9 +97,18 @@ TABLE: dict[str, Entry] = {
 }
 
 
+def load_group(name: str) -> click.Command:
+    """Return the commands on a declared noun: those of its module, else what follows from its operations."""
+    if find_spec(f".{name}", COMMANDS) is None:
+        from day1site.cli.operation_commands import derive_group
+
+        return derive_group(name)
+    return lazy_command(f".{name}:GROUP", "")[0]()
+
+
 def build() -> Group:
     """Return the program: all groups and commands, none of them imported yet."""
-    groups = {name: lazy_command(f".{name}:GROUP", help) for name, help in list_groups()}
+    groups = {name: ((lambda name=name: load_group(name)), help) for name, help in list_groups()}
     program = Group(
         "day1",
         table={**TABLE, **groups},

@@ -9,7 +9,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
 from memory.engines.fields import types as t
-from memory.engines.fields.base import Field
+from memory.engines.fields.base import Field, Noun, Use
 from memory.engines.fields.common import AT
 from memory.engines.fields.filters import MAX_VALUES, FilterField
 
@@ -82,6 +82,14 @@ def declare_fields(fields: Iterable[Field]) -> Callable[[type[Shape]], type[Shap
         return shape
 
     return add_fields
+
+
+def declare_answer(noun: Noun, about: str) -> type[AnswerShape]:
+    """Return the shape of a noun's answers, where it has nothing beside the declared fields."""
+    name = noun.name.title().replace("_", "")
+    shape = type(f"{name}Shape", (AnswerShape,), {"__doc__": about, "__module__": __name__})
+    set_override(shape, "component_name", name)
+    return declare_fields(noun.select_fields(Use.ANSWER))(shape)
 
 
 def request_field(field: Field, **traits: Any) -> s.Field:

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers as s
 
 from memory.answers.commits import CommitShape, commit
-from memory.answers.declared_serializers import AnswerShape, declare_fields
+from memory.answers.declared_serializers import AnswerShape, declare_answer, declare_fields
 from memory.answers.rendering import as_text, build_renderer
 from memory.engines.facts.bulk_actions import DONE, REFUSED, UNCHANGED, Report
 from memory.engines.facts.tags import TagCounts
@@ -79,9 +79,7 @@ class VersionShape(AnswerShape):
     commit = CommitShape(allow_null=True)
 
 
-@declare_fields(LINK.select_fields(Use.ANSWER))
-class LinkShape(AnswerShape):
-    """A link, as visible on the requested branch."""
+LinkShape = declare_answer(LINK, "A link, as visible on the requested branch.")
 
 
 class HitShape(s.Serializer):

@@ -9,10 +9,7 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.invitations import INVITATION
 from memory.engines.fields.members import MEMBER
 
-
-@d.declare_fields(MEMBER.select_fields(Use.ANSWER))
-class MemberShape(d.AnswerShape):
-    """A person with a role in the project."""
+MemberShape = d.declare_answer(MEMBER, "A person with a role in the project.")
 
 
 @d.declare_fields(INVITATION.select_fields(Use.CREATE))

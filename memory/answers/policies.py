@@ -2,16 +2,13 @@
 
 from typing import Any
 
-from memory.answers.declared_serializers import AnswerShape, declare_fields
+from memory.answers.declared_serializers import AnswerShape, declare_answer, declare_fields
 from memory.answers.rendering import build_renderer
 from memory.engines.fields.base import Use
 from memory.engines.fields.policies import POLICY
 from memory.models import BranchPolicy
 
-
-@declare_fields(POLICY.select_fields(Use.ANSWER))
-class PolicyShape(AnswerShape):
-    """The policy of a branch or a pattern of names."""
+PolicyShape = declare_answer(POLICY, "The policy of a branch or a pattern of names.")
 
 
 @declare_fields([POLICY["pattern"], *POLICY.select_fields(Use.UPDATE)])

@@ -37,9 +37,9 @@ class RemovalShape(s.Serializer):
     counts = s.DictField(child=s.IntegerField(), help_text="Kind of row -> how many there were; {} later on.")
 
 
-@d.declare_fields(PROJECT_TEMPLATE.select_fields(Use.ANSWER))
-class ProjectTemplateShape(d.AnswerShape):
-    """A template of projects; a part that it does not have is null."""
+ProjectTemplateShape = d.declare_answer(
+    PROJECT_TEMPLATE, "A template of projects; a part that it does not have is null."
+)
 
 
 class ServerEntryShape(s.Serializer):

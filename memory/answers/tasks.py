@@ -19,14 +19,10 @@ MAX_LINE_LENGTH = 200
 # ---- answers ---------------------------------------------------------------------------------------
 
 
-@d.declare_fields(OBJECTIVE.select_fields(Use.ANSWER))
-class ObjectiveShape(d.AnswerShape):
-    """A step of a task."""
+ObjectiveShape = d.declare_answer(OBJECTIVE, "A step of a task.")
 
 
-@d.declare_fields(TASK_AGENT.select_fields(Use.ANSWER))
-class TaskAgentShape(d.AnswerShape):
-    """An agent's part of a task."""
+TaskAgentShape = d.declare_answer(TASK_AGENT, "An agent's part of a task.")
 
 
 @d.declare_fields(TASK.select_fields(Use.ANSWER))

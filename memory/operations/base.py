@@ -217,7 +217,8 @@ class Operation:
         """
         offered = [one for one in self.inputs if one.field not in self.stated or Use.OPTION in one.field.use]
         takes = [one.describe() for one in self.select_unpaged(offered)]
-        about: dict[str, Any] = {"verb": self.verb, "places": self.places, "takes": takes}
+        about: dict[str, Any] = {"summary": self.summary, "verb": self.verb, "places": self.places}
+        about["takes"] = takes
         about |= {"paged": self.is_paged, "sorted": bool(self.order)}
         about |= {"row": self.row.argument if self.row else False}
         about |= {"columns": describe_columns(self.columns) or False}

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
+
 from memory.views.generic.actions import ActionPage
 from memory.views.generic.list_page import ListPage
 
@@ -11,6 +13,7 @@ class StateListPage(ActionPage, ListPage):
 
     template_name = "state_list.html"
     form_action = "create"
+    extra_context = {"drawing": "search", "none_yet": _("Nothing.")}
 
     @property
     def may_create(self) -> bool:
