@@ -5,6 +5,7 @@ from rest_framework.routers import SimpleRouter
 
 from day1site import __version__
 from memory.answers.problems import unknown_route
+from memory.api.metrics import MetricsView
 from memory.api.pages import DocsView, IndexView, SchemaView
 from memory.api.routes import collect_routes
 from memory.discovery import import_from_apps
@@ -30,4 +31,6 @@ urls = [
     re_path("^docs/?$", DocsView.as_view(), name="docs"),
 ]
 
-__all__ = ["index", "unknown_route", "urls"]
+metrics = MetricsView.as_view()
+
+__all__ = ["index", "metrics", "unknown_route", "urls"]

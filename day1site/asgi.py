@@ -16,11 +16,13 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from day1site.refusal_pace import PacedSend
+from day1site.request_log import RequestLog
 from day1site.sub_path import apply_prefix
 from day1site.wsgi import application as wsgi_application
 from day1site.wsgi_bridge import WSGIBridge
 from memory.db.backend import get_features
 from memory.db.work_slots import SlotExecutor
+from memory.request_context import get_request_id
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -165,7 +167,7 @@ request_budget = RequestBudget()
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
-    """Serve a request: read its body, within the limits, then call the application for its path."""
+    """Serve a request, and note how it ended."""
     if scope["type"] == "lifespan":
         with suppress(asyncio.CancelledError):  # a second Ctrl-C: the server exits at once
             await run_lifespan(receive, send)
@@ -173,6 +175,16 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] != "http":
         return
     apply_prefix(scope)
+    prefix, app = find_app(scope["path"])
+    log = RequestLog(scope, send, prefix, getattr(app, "streams", False))
+    try:
+        await serve_request(app, scope, receive, log)
+    finally:
+        log.finish()
+
+
+async def serve_request(app: App, scope: Scope, receive: Receive, send: Send) -> None:
+    """Read a request's body, within the limits, then call the application for its path."""
     if not request_budget.enter():
         await send_problem(scope, send, BUSY)
         return
@@ -180,14 +192,14 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     try:
         if await receive_body(body, scope, receive, send):
             with_length(scope, len(body), content_length(scope))
-            await run_app(scope, replay(bytes(body), receive), paced)
+            await run_app(app, scope, replay(bytes(body), receive), paced)
     finally:
         request_budget.leave(body)
     await paced.release()  # who waits counts no more
 
 
-async def run_app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Call the application for a path; answer with 503 what a stopping server waits for no longer."""
+async def run_app(app: App, scope: Scope, receive: Receive, send: Send) -> None:
+    """Call an application; answer with 503 what a stopping server waits for no longer."""
     answered = False
 
     async def send_noted(message: Message) -> None:
@@ -196,7 +208,7 @@ async def run_app(scope: Scope, receive: Receive, send: Send) -> None:
         await send(message)
 
     try:
-        await app_for(scope["path"])(scope, receive, send_noted)
+        await app(scope, receive, send_noted)
     except asyncio.CancelledError:
         if answered:
             raise
@@ -231,11 +243,12 @@ async def receive_body(body: bytearray, scope: Scope, receive: Receive, send: Se
     return False
 
 
-def app_for(path: str) -> App:
+def find_app(path: str) -> tuple[str, App]:
+    """Return the application that answers a path, with its prefix; "" for Django, which has routes."""
     for prefix, app in ASYNC_APPS:
         if path == prefix or path.startswith(f"{prefix}/"):
-            return app
-    return django
+            return prefix, app
+    return "", django
 
 
 async def read_body(body: bytearray, declared: int | None, receive: Receive) -> bool:
@@ -302,6 +315,7 @@ async def send_problem(scope: Scope, send: Send, problem: Problem) -> None:
 def render_json(problem: Problem) -> bytes:
     status, title, code, detail = problem
     document = {"type": f"/errors/{code}", "title": title, "status": status, "code": code, "detail": detail}
+    document |= {"request_id": get_request_id()}
     return json.dumps(document).encode()
 
 

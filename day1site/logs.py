@@ -1,4 +1,4 @@
-"""Log filters for what is no fault of the code, and for what any stranger can cause."""
+"""Log lines: their request, and filters for what is no fault of the code or any stranger can cause."""
 
 import logging
 from logging import LogRecord
@@ -6,6 +6,7 @@ from time import monotonic
 
 from memory.db.errors import StorageRefused
 from memory.exceptions import StoreDamaged
+from memory.request_context import get_request_id
 
 # What a request without a key can cause: an unknown Host, a broken header, a form without its cookie.
 STRANGERS = ("django.security", "uvicorn.error")
@@ -23,6 +24,21 @@ def without_traceback(record: LogRecord) -> bool:
     if record.name.startswith("django.security") or isinstance(error, StorageRefused | StoreDamaged):
         record.exc_info, record.exc_text = None, None
     return True
+
+
+def with_request_id(record: LogRecord) -> bool:
+    """Add the id of the request to a record; always return True."""
+    if request_id := get_request_id():
+        record.request_id = request_id
+    return True
+
+
+class TextFormatter(logging.Formatter):
+    """Lines for people, which end with the id of the request."""
+
+    def formatMessage(self, record: LogRecord) -> str:  # logging's name
+        line, request_id = super().formatMessage(record), getattr(record, "request_id", "")
+        return f"{line} [{request_id}]" if request_id else line
 
 
 class StrangersFilter(logging.Filter):

@@ -14,6 +14,7 @@ admin.autodiscover()
 urlpatterns = [
     path("api/v1", api_router.index),
     path("api/v1/", include(api_router.urls)),
+    path("metrics", api_router.metrics, name="metrics"),
     re_path("^api(?:/|$)", api_router.unknown_route),
     path("", account_views.front, name="front"),
     path("projects", account_views.projects, name="projects"),

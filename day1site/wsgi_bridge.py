@@ -9,6 +9,7 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
@@ -43,7 +44,9 @@ class WSGIBridge:
         # Its types are those of its own body and scope, which it only passes on.
         made: dict[str, Any] = dict(build_environ(scope, BytesIO(body)))  # type: ignore[arg-type]
         environ: Environ = made | {"wsgi.errors": sys.stderr}
-        answer = await asyncio.get_running_loop().run_in_executor(self.executor, self.run, environ)
+        answer = await asyncio.get_running_loop().run_in_executor(
+            self.executor, copy_context().run, self.run, environ
+        )
         await send(answer.start)
         if answer.parts is not None:
             await self.send_parts(answer.parts, receive, send)

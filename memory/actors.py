@@ -24,9 +24,10 @@ from memory.models.usage import check_room
 
 # Each scope includes those before it.
 SCOPES = ("read", "propose", "write", "curate", "merge", "admin")
-# The scope of who keeps the server: projects and their templates, and no memory of any of them. None of those
-# above includes it, and it includes none of them.
-SERVER = "server"
+# The scopes of who keeps the server, and sees no memory of any project: its figures; its projects and their
+# templates. None of those above includes one of them, and they include none of those.
+SERVER_SCOPES = ("metrics", "server")
+METRICS, SERVER = SERVER_SCOPES
 MAX_SESSION, MAX_NAME = 200, 64  # letters of a session's id as it is stored, and of a name before it
 NO_PROJECT: Any = None  # of an actor that keeps the server: no row of any project is found by it
 
@@ -61,10 +62,8 @@ class Actor:
 
     def has_scope(self, scope: str) -> bool:
         """Return whether the actor's scopes include this one, by itself or through a wider one."""
-        if scope == SERVER:
-            return SERVER in self.scopes
-        requested = SCOPES.index(scope)
-        return any(SCOPES.index(own) >= requested for own in self.scopes if own != SERVER)
+        steps = SERVER_SCOPES if scope in SERVER_SCOPES else SCOPES
+        return not self.scopes.isdisjoint(steps[steps.index(scope) :])
 
     def require_scope(self, scope: str, branch_name: str | None = None, *, grows: bool = True) -> None:
         """Check a scope and, if given, a branch; for what writes also the quota of the project.

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
+from contextvars import copy_context
 from functools import partial
 from typing import Any, TypeVar
 
@@ -59,7 +60,8 @@ class Handlers:
 
     async def work(self, ctx: Context, do: Callable[[Caller], T]) -> T:
         loop, caller = asyncio.get_running_loop(), await self.find_caller(ctx)
-        return await loop.run_in_executor(self.threads, partial(in_thread, do, caller))
+        work = partial(copy_context().run, in_thread, do, caller)  # whose request it is stays known
+        return await loop.run_in_executor(self.threads, work)
 
     async def list_tools(self, ctx: Context, _: Any) -> m.ListToolsResult:
         return m.ListToolsResult(tools=describe_tools(await self.find_caller(ctx)))

@@ -40,6 +40,7 @@ from memory.db.backend import get_file_check
 from memory.db.process_group import end_group, get_group, start_group
 from memory.engines.support.write_buffer import buffer
 from memory.providers.embedding import load_for_children
+from memory.tracing import tracing
 
 if TYPE_CHECKING:
     from day1site.asgi import App
@@ -270,11 +271,12 @@ def load_application() -> "App":
 def serve(listener: socket.socket, worker: bool, announce: Callable[[], None]) -> None:
     """Serve until SIGINT or SIGTERM, then stop everything that was started."""
     application = load_application()
-    running: list[Stoppable] = [buffer]
+    running: list[Stoppable] = [tracing, buffer]
     clients.maximum = get_max_connections(raise_descriptor_limit())
 
     def start() -> None:
         buffer.start()
+        tracing.start()
         if worker:
             running.extend(start_background())
         freeze_gc()

@@ -4,7 +4,7 @@ import sys
 
 from django.utils.log import CallbackFilter
 
-from day1site.logs import StrangersFilter, without_traceback
+from day1site.logs import StrangersFilter, TextFormatter, with_request_id, without_traceback
 from day1site.settings.env import Env, count_cores
 from day1site.settings.paths import ASSETS, ROOT, command_options, command_prefix, data_dir, database
 from day1site.settings.unfold import UNFOLD  # noqa: F401
@@ -41,6 +41,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "day1site.request_log.note_route",
     "django.middleware.security.SecurityMiddleware",
     "day1site.middleware.SmallFiles",
     "day1site.middleware.StaticFiles",
@@ -156,16 +157,24 @@ LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "formatters": {
+        "text": {"()": TextFormatter, "fmt": "{asctime} {levelname} {name}: {message}", "style": "{"},
+        "json": {
+            "()": "pythonjsonlogger.json.JsonFormatter",
+            "fmt": ["asctime", "levelname", "name", "message"],
+            "rename_fields": {"asctime": "time", "levelname": "level", "name": "logger"},
+        },
+    },
     "filters": {
         "refusals": {"()": CallbackFilter, "callback": without_traceback},
         "strangers": {"()": StrangersFilter},
+        "request": {"()": CallbackFilter, "callback": with_request_id},
     },
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
-            "formatter": "line",
-            "filters": ["refusals", "strangers"],
+            "formatter": env.choice("DAY1_LOG_FORMAT", "text", ["text", "json"]),
+            "filters": ["refusals", "strangers", "request"],
         },
     },
     "root": {"handlers": ["stderr"], "level": env.choice("DAY1_LOG_LEVEL", "WARNING", LEVELS)},
@@ -173,8 +182,10 @@ LOGGING = {
         "django": {"handlers": [], "level": "NOTSET", "propagate": True},
         # A refused request is its caller's business; a failed one is logged with its traceback.
         "django.request": {"level": "ERROR"},
+        "day1.access": {"level": "INFO"},
     },
 }
+ACCESS_LOG = env.flag("DAY1_ACCESS_LOG", False)
 
 QUOTA = env.quota("DAY1_QUOTA", Quota(rows=20_000_000, bytes=20_000_000_000))
 

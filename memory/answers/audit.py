@@ -15,6 +15,7 @@ class AuditShape(s.Serializer):
     action = s.CharField()
     target = s.CharField()
     detail = s.DictField()
+    request_id = s.CharField(allow_null=True, help_text="Its request; null for background work.")
     place = s.IntegerField(allow_null=True, help_text="Its place in the sealed chain.")
     hash = s.CharField(help_text="Over this entry and the hash before it.")
 

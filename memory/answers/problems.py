@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from memory.answers.wire import Renderer
 from memory.db.errors import CommitLost, DatabaseAway, StorageRefused, is_busy
 from memory.exceptions import Day1Error, QuotaExceeded, StoreDamaged
+from memory.request_context import get_request_id
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +55,7 @@ class ProblemShape(s.Serializer):
     status = s.IntegerField()
     detail = s.CharField()
     code = s.CharField()
+    request_id = s.CharField(required=False, help_text="As in the header X-Request-Id and in the log.")
     field = s.CharField(required=False, help_text="Which input is at fault, where one is.")
     # The answer's ``data`` hides the serializer's own, which the REST framework allows.
     data = s.DictField(required=False, help_text="What the sentence is made of, for programs.")  # type: ignore[assignment]
@@ -121,6 +123,8 @@ def build_problem(status: int, code: str, text: str, data: dict[str, Any] | None
         "detail": text[:MAX_DETAIL_LENGTH],
         "code": code,
     }
+    if request_id := get_request_id():
+        content["request_id"] = request_id
     if field := known.pop("field", ""):
         content["field"] = str(field)[:200]
     if known:

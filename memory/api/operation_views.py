@@ -87,7 +87,7 @@ def make_action(operation: Operation) -> Handler:
         render = operation.bind_render(arguments)
         if operation.keeps:
             arguments["keep"] = self.keep_answer(render, partial(find_code, operation))
-        result = operation.method(**arguments)
+        result = operation.run(**arguments)
         if form in operation.answer.files:
             return operation.answer.files[form](render(result), operation.method.__name__)
         return build_response(operation, result, render, request)

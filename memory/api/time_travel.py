@@ -76,7 +76,7 @@ class TimeTravelViewSet(ResourceViewSet):
         arguments = {"branch_name": branch, "at": at, **paging, **take_filters(operation, payload)}
         payload.refuse_unknown()
         point = time_travel_engine.find_point(branch_name=branch, at=at, actor=actor)
-        page = operation.method(actor=actor, **arguments)
+        page = operation.run(actor=actor, **arguments)
         commit = commit_shapes.titled_commit(point.commit) if point.commit else None
         about = {"branch": branch, "seq": point.seq, "commit": commit, "type": kind}
         return Response(about | page_shape(page, operation.bind_render({"actor": actor, **arguments})))

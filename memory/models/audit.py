@@ -19,6 +19,7 @@ class AuditEntry(models.Model):
     action = models.CharField(max_length=60)
     target = models.CharField(max_length=300, blank=True)
     detail = JSONTextField(default=dict)
+    request_id = models.CharField(max_length=64, null=True)  # added without a rewrite
     place = models.BigIntegerField(null=True, help_text="Its place in the sealed chain.")
     hash = FixedCharField(max_length=64, blank=True, help_text="Over this entry and the hash before it.")
 
@@ -42,6 +43,7 @@ class ServerEntry(models.Model):
     action = models.CharField(max_length=60)
     target = models.CharField(max_length=300, blank=True)
     detail = JSONTextField(default=dict)
+    request_id = models.CharField(max_length=64, null=True)  # added without a rewrite
 
     class Meta:
         ordering = ["-id"]

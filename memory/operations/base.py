@@ -28,6 +28,7 @@ from memory.operations.parameters import (
     make_filter_group,
     make_parameter,
 )
+from memory.tracing import tracing
 
 Verb = Literal["get", "post", "patch", "put", "delete"]
 PASSED_BY_SURFACE = frozenset({"self", "actor", "keep"})
@@ -147,6 +148,11 @@ class Operation:
     def is_conditional(self) -> bool:
         """Return whether it can be asked to happen only at the version that the caller has read."""
         return "expected_version" in self.arguments
+
+    def run(self, **arguments: Any) -> Any:
+        """Call the method of its engine."""
+        with tracing.span(self.method.__qualname__):
+            return self.method(**arguments)
 
     @cached_property
     def keeps(self) -> bool:

@@ -47,4 +47,4 @@ def call_operation(
     if not operation.serves_end_users:
         actor.require_every_user()
     own = {name: read_place(name, kind, places[name]) for name, kind in operation.places.items()}
-    return operation.method(**own, **arguments, actor=actor)
+    return operation.run(**own, **arguments, actor=actor)

@@ -25,7 +25,7 @@ class Client:
         ]
         self.messages += [{"type": "http.disconnect"}]
         raw = [(name.encode(), value.encode()) for name, value in (headers or {}).items()]
-        self.scope = {"type": "http", "path": "/echo", "headers": raw}
+        self.scope = {"type": "http", "method": "POST", "path": "/echo", "headers": raw}
         self.sent: list[dict[str, Any]] = []
 
     async def receive(self) -> dict[str, Any]:
@@ -123,8 +123,8 @@ def test_half_a_body_reaches_nobody(echo) -> None:
 
 def test_only_the_path_and_what_is_below_it_belongs_to_an_asynchronous_application(echo) -> None:
     app = asgi.ASYNC_APPS[0][1]
-    assert asgi.app_for("/echo") is asgi.app_for("/echo/1") is app
-    assert asgi.app_for("/echoes") is asgi.app_for("/") is asgi.django
+    assert asgi.find_app("/echo") == asgi.find_app("/echo/1") == ("/echo", app)
+    assert asgi.find_app("/echoes") == asgi.find_app("/") == ("", asgi.django)
 
 
 def assert_refused(client: Client, seen: list) -> None:

@@ -43,7 +43,7 @@ async def request(path: str) -> None:
     async def send(message: Any) -> None:
         seen.append(str(message["status"]))
 
-    await asgi.application({"type": "http", "path": path, "headers": []}, receive, send)
+    await asgi.application({"type": "http", "method": "GET", "path": path, "headers": []}, receive, send)
 
 
 async def life(*work: Any) -> list[str]:

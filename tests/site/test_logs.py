@@ -8,15 +8,15 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from day1site.logs import MAX_LENGTH, MAX_LINES, StrangersFilter, without_traceback
+from day1site.logs import MAX_LENGTH, MAX_LINES, StrangersFilter, TextFormatter, without_traceback
 from memory.db.errors import StorageRefused
 
 
 def build_handler(written: io.StringIO) -> logging.Handler:
     """Return a handler as in the settings that writes to a text."""
     handler = logging.StreamHandler(written)
-    line = settings.LOGGING["formatters"]["line"]
-    handler.setFormatter(logging.Formatter(line["format"], style="{"))
+    line = settings.LOGGING["formatters"]["text"]
+    handler.setFormatter(TextFormatter(line["fmt"], style=line["style"]))
     handler.addFilter(without_traceback)
     handler.addFilter(StrangersFilter())
     return handler

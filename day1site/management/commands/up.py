@@ -30,6 +30,7 @@ from day1site.server.process import (
 )
 from day1site.server.provisioning import find_first_key, prepare
 from day1site.settings.paths import command_options, command_prefix, default_data_dir
+from memory import metrics
 from memory.engines.access.login_links import VALID_MINUTES, LoginLinkEngine
 from memory.engines.access.provisioning import USER, FirstStart
 from memory.engines.support.usage import UsageEngine
@@ -141,6 +142,7 @@ class Command(BaseCommand):
             text = announcement(
                 folder, url, host, made, loader.present(), UsageEngine().list_full(), make_login_link()
             )
+            metrics.start(folder / "metrics")
             with announced(folder):
                 worker = not options["no_worker"]
                 serve_all(listener, settings.PROCESSES, worker, lambda: self.say(text))

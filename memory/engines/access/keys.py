@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
-from memory.actors import NO_PROJECT, SCOPES, SERVER, Actor
+from memory.actors import NO_PROJECT, SCOPES, SERVER, SERVER_SCOPES, Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.key_tokens import find_key, save_new
 from memory.engines.access.makers import require_maker
@@ -75,16 +75,17 @@ class KeyEngine:
         max_bytes: int = 0,
         expires_at: datetime | None = None,
     ) -> tuple[ApiKey, str]:
-        """Create a key; return it with its token, which is not stored and cannot be shown again. One with the
-        scope server is of no project, and has that scope alone.
+        """Create a key; return it with its token, which is not stored and cannot be shown again. One with a
+        scope of the server is of no project, and has that scope alone.
 
         Raises Invalid; ScopeMissing, BranchForbidden or AgentForbidden for rights that the actor does not
         have.
         """
         scopes = check_scopes(scopes)
-        actor.require_scope(SERVER if SERVER in scopes else "admin")
+        of_server = scopes[0] in SERVER_SCOPES
+        actor.require_scope(SERVER if of_server else "admin")
         key = ApiKey(
-            project_id=None if SERVER in scopes else actor.project_id,
+            project_id=None if of_server else actor.project_id,
             label=c.redact_stored(check_text)("label", label),
             scopes=scopes,
             branch_patterns=check_patterns(branch_patterns),
@@ -295,10 +296,10 @@ buffer.register_kind(USED, write_used, merge=max)
 
 def check_scopes(scopes: Iterable[str]) -> list[str]:
     requested = {scopes} if isinstance(scopes, str) else set(scopes)
-    if SERVER in requested:
+    if of_server := requested.intersection(SERVER_SCOPES):
         if len(requested) > 1:
-            raise Invalid("A key of the server has the scope server alone.", field="scopes")
-        return [SERVER]
+            raise Invalid("A key of the server has one scope alone.", field="scopes")
+        return list(of_server)
     if unknown := requested - set(SCOPES):
         raise Invalid("There is no scope {name}.", name=sorted(map(str, unknown))[0], field="scopes")
     if not requested:

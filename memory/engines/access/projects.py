@@ -12,7 +12,7 @@ from typing import Annotated, Any, Unpack
 
 from django.db import IntegrityError
 
-from memory.actors import SERVER, Actor
+from memory.actors import SERVER, SERVER_SCOPES, Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access import project_templates as templates
 from memory.engines.access.keys import KeyEngine
@@ -242,8 +242,8 @@ def check_key(key: Mapping[str, Any], slug: str) -> dict[str, Any]:
     if not isinstance(key, Mapping):
         raise Invalid("{field} must be an object.", field="key")
     values = c.validate({"label": slug, **key}, KEY_CHECKS)
-    if SERVER in values.get("scopes", ()):
-        raise Invalid("A project's key has no scope {scope}.", scope=SERVER, field="key")
+    if of_server := set(SERVER_SCOPES).intersection(values.get("scopes", ())):
+        raise Invalid("A project's key has no scope {scope}.", scope=min(of_server), field="key")
     return {"scopes": (), **values}
 
 

@@ -14,6 +14,7 @@ from memory.engines.fields.orders import AUDIT
 from memory.engines.fields.types import Reference
 from memory.engines.support.pagination import Page, paginate
 from memory.models import ServerEntry
+from memory.request_context import get_request_id
 
 ACTION = Field(
     "action",
@@ -40,6 +41,7 @@ def record_server_entry(
         action=action,
         target=target[:300],
         detail=detail or {},
+        request_id=get_request_id() or None,
     )
 
 

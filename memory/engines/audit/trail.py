@@ -22,6 +22,7 @@ from memory.engines.support.pagination import Page, paginate
 from memory.engines.support.usage import count_rows
 from memory.models import AuditEntry, Project
 from memory.models.usage import GUARDING_RESERVE, RESERVE, check_room
+from memory.request_context import get_request_id
 
 logger = logging.getLogger(__name__)
 # Actions that take something or a right away: no quota stops them, and each can be done once.
@@ -98,6 +99,7 @@ def record_entry(
         action=action,
         target=target[:300],
         detail=detail,
+        request_id=get_request_id() or None,
     )
     insert_all([entry])
     count_rows(actor.project_id, [entry, *rows])
@@ -181,4 +183,6 @@ def broken_at(project_id: UUID) -> int | None:
 def chain_hash(before: str, position: int, entry: AuditEntry) -> str:
     content = {name: getattr(entry, name) for name in SEALED}
     content["at"] = entry.at.isoformat()
+    if entry.request_id is not None:  # entries of before there were ids keep their hashes
+        content["request_id"] = entry.request_id
     return hashlib.sha256(f"{before}|{position}|{dumps(content)}".encode()).hexdigest()

@@ -4,7 +4,7 @@ import re
 
 from django.utils.translation import gettext_lazy as _
 
-from memory.actors import SCOPES, SERVER
+from memory.actors import SCOPES, SERVER_SCOPES
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
 from memory.engines.fields.common import END_USER, MAKER, answered_time
 from memory.engines.fields.filters import one_of
@@ -67,7 +67,7 @@ KEY = Noun(
     Field("prefix", Reference(8), use=READ, answer_help="The part of the token that may be shown."),
     Field(
         "scopes",
-        ListOf(Choice([(scope, scope) for scope in (*SCOPES, SERVER)]), min_items=1),
+        ListOf(Choice([(scope, scope) for scope in (*SCOPES, *SERVER_SCOPES)]), min_items=1),
         use=OFFERED,
         required=True,
         label=_("It may"),

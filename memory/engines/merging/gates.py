@@ -9,7 +9,7 @@ from uuid import UUID
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext_noop as _
 
-from memory import redaction
+from memory import metrics, redaction
 from memory.conf import conf
 from memory.engines.facts.assessment import Verdict, load_verdicts
 from memory.engines.facts.rules import is_same
@@ -103,8 +103,11 @@ def run_gates(plan: FullPlan, options: MergeOptions, policy: Policy) -> list[Gat
 def run_gate(name: str, plan: FullPlan, options: MergeOptions, policy: Policy) -> GateResult:
     """Return the result of a gate; one that the settings do not name fails."""
     if path := conf().merge_gates.get(name):
-        return load_gate(path)(name, plan, options, policy)
-    return GateResult(name, FAILED, _("The settings name no gate {gate}."), {"gate": name})
+        result = load_gate(path)(name, plan, options, policy)
+    else:
+        result = GateResult(name, FAILED, _("The settings name no gate {gate}."), {"gate": name})
+    metrics.add("day1_gates", gate=name if path else "unknown", result=result.state)
+    return result
 
 
 @cache

@@ -19,6 +19,7 @@ from memory.db.deferred import Deferred
 from memory.db.querysets import Ranked, VersionedQuerySet
 from memory.engines.embedding.models import usable_provider
 from memory.exceptions import Invalid, ProviderUnavailable, QueryTooLong
+from memory.metrics import timed
 from memory.providers.embedding import EmbeddingProvider, get_floor, read_query, share_known
 from memory.words import STOP_WORDS, extract_keywords, list_phrases
 
@@ -78,6 +79,7 @@ class Candidates:
         return sorted(self.keyword.keys() | self.vector.keys())
 
 
+@timed("day1_search_part_seconds", part="candidates")
 def find_candidates(
     rows: VersionedQuerySet,
     question: PreparedQuery,
@@ -117,6 +119,7 @@ def find_candidates(
     return found
 
 
+@timed("day1_search_part_seconds", part="keywords")
 def _keyword_arm(
     found: Candidates, rows: VersionedQuerySet, question: PreparedQuery, pool: int, also: Sequence[int]
 ) -> None:
@@ -186,6 +189,7 @@ def build_query(
     return embed_query(query, usable_provider(project_id), vector, search_type)
 
 
+@timed("day1_search_part_seconds", part="query_vector")
 def embed_query(
     query: str,
     provider: EmbeddingProvider | None,

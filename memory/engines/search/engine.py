@@ -33,6 +33,7 @@ from memory.engines.support.pagination import check_limit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.engines.versions.session_activity import require_session
 from memory.exceptions import BranchNotFound, Invalid
+from memory.metrics import timed
 from memory.models import Branch, Fact
 
 MAX_NAMED_BRANCHES = 20
@@ -212,6 +213,7 @@ class SearchEngine:
         return ResultPages(names, question, options, actor, check_limit(limit))
 
     @staticmethod
+    @timed("day1_search_part_seconds", part="whole")
     def _build_result(pages: ResultPages, cursor: str, max_tokens: int | None) -> SearchResult:
         if cursor and max_tokens is not None:
             raise Invalid("A cursor and max_tokens cannot be given together.", field="cursor")

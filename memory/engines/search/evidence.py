@@ -27,6 +27,7 @@ from memory.evidence import (
     list_names,
     rate_evidence,
 )
+from memory.metrics import timed
 from memory.models import Project
 from memory.ranking import Recipe
 from memory.word_forms import WORD_PATTERN, fold_text
@@ -186,6 +187,7 @@ def cut_word(word: str) -> tuple[str, ...]:
     return tuple(phrase[: max(MIN_STEM_LENGTH, len(phrase) - MAX_ENDING)] for phrase in search_phrases(word))
 
 
+@timed("day1_search_part_seconds", part="evidence")
 def judge_evidence(
     hits: Sequence[Scored], rater: Rater, question: PreparedQuery, project_id: UUID
 ) -> tuple[float, bool]:

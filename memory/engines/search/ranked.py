@@ -38,6 +38,7 @@ from memory.engines.search.word_codes import plan_codes
 from memory.engines.versions.lookup import find_branch, resolve_point
 from memory.engines.versions.repositories import find_repositories, find_repository
 from memory.exceptions import Invalid
+from memory.metrics import timed
 from memory.models import Branch, Fact, Project
 
 logger = logging.getLogger(__name__)
@@ -130,6 +131,7 @@ class Ranking:
         both = {name: getattr(more, name) | getattr(pool, name) for name in ("rows", "beliefs", "branches")}
         return Ranking([*self.hits, *others], self.used, replace(pool, **both), is_deep=True)
 
+    @timed("day1_search_part_seconds", part="rows")
     def build_hits(self, chosen: Sequence[Scored], rater: Rater, project_id: UUID) -> list[Hit]:
         """Return hits; their rows are read with what is annotated next."""
         rows = [scored.row for scored in chosen]

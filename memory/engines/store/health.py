@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -13,14 +14,14 @@ from django.db.models import Min
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.db.backend import get_backend
+from memory.db.backend import get_backend, get_features, get_file_check
 from memory.db.lineage import EVERYBODY
 from memory.db.process_group import get_group
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.store.backups import describe_backups
 from memory.engines.store.check.results import describe_last
 from memory.engines.support.usage import UsageEngine, report_usage
-from memory.models import QueueMessage
+from memory.models import QueueMessage, Vector
 from memory.queue.broker import in_database
 from memory.queue.publisher import publisher
 
@@ -118,6 +119,23 @@ def count_backlog() -> HealthReport:
         "oldest_seconds": age_seconds(waiting.aggregate(at=Min("visible_at"))["at"]),
         "set_aside": QueueMessage.objects.set_aside().count(),
     }
+
+
+def read_figures() -> Iterator[tuple[str, str, float]]:
+    """Yield name, help and value of what waits now, in all projects, where it is known."""
+    queue = count_backlog()
+    if queue["waiting"] is not None:
+        yield "queue_messages", "Messages of the queue that are due.", queue["waiting"]
+        yield "queue_oldest_seconds", "For how long the oldest of them has been due.", queue["oldest_seconds"]
+        yield "queue_set_aside", "Messages that failed again and again.", queue["set_aside"]
+    pending = Vector.objects.filter(n=0, state=Vector.State.PENDING)
+    yield "embedding_pending", "Texts that wait for their vector.", pending.count()
+    if get_features().has_online_backup:
+        yield (
+            "log_bytes",
+            "Size of the database's write-ahead log.",
+            get_file_check().read_state()["log_bytes"],
+        )
 
 
 def age_seconds(since: datetime | None) -> float:

@@ -10,9 +10,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
+from django.db import transaction
+
+from memory import metrics
 from memory.actors import Actor
 from memory.db.backend import get_index
 from memory.db.bulk_sql import insert_all, update_one
@@ -396,5 +400,6 @@ class CommitWriter:
         detail |= ({"agent_id": actor.agent_id} if actor.agent_id else {}) | self.detail
         target = self.targets[0] if len(self.targets) == 1 else f"{self.branch.name}@{self.seq}"
         record_entry(actor, self.kind, target, detail, self.at, [commit, *self._fresh.values()])
+        transaction.on_commit(partial(metrics.add, "day1_commits", kind=self.kind))
         self.commit = commit
         return commit

@@ -129,7 +129,7 @@ class RemoveProject(ConfirmPage):
     }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        project = PROJECTS["retrieve"].method(actor=self.reader.actor, **self.places)
+        project = PROJECTS["retrieve"].run(actor=self.reader.actor, **self.places)
         return super().get_context_data(project=project, **kwargs)
 
     @property

@@ -52,7 +52,7 @@ class ListPage(TokenFilters, ExportedList):
         """Return a page of the rows with these filters. Raises Invalid."""
         chosen = [one for one in self.operation.parameters if one.name in filters]
         taken = take_parameters(chosen, Query(urlencode(filters)))
-        return self.operation.method(**self.place, **taken, **self.paging())
+        return self.operation.run(**self.place, **taken, **self.paging())
 
     def search_rows(self, query: str, filters: Mapping[str, Any]) -> Any:
         """Return what a search for words finds. Raises Invalid."""

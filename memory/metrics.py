@@ -1,0 +1,99 @@
+"""Figures for operators, in Prometheus' form. Counted while a server runs; before ``start`` nothing is.
+
+They are kept in files that the processes of a server share, so that any of them answers for all.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # read by the library when it is imported
+SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+# Name: kind, help, labels.
+METRICS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "day1_http_requests": ("Counter", "Requests answered.", ("method", "route", "status")),
+    "day1_http_request_seconds": ("Histogram", "Time to the end of the answer.", ("route",)),
+    "day1_search_part_seconds": ("Histogram", "Time of a part of a search.", ("part",)),
+    "day1_commits": ("Counter", "Commits made by this server's processes.", ("kind",)),
+    "day1_gates": ("Counter", "Checks of merge requests, by what they said.", ("gate", "result")),
+    "day1_streams": ("Gauge", "Streams that are open.", ("route",)),
+}
+_metrics: dict[str, Any] = {}
+
+
+def start(folder: Path) -> None:
+    """Count from now on, in files of this folder; those of a server before are deleted."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("*.db"):
+        old.unlink()
+    os.environ[FOLDER] = str(folder)
+    import prometheus_client as prometheus  # only a server needs it
+
+    for name, (kind, text, labels) in METRICS.items():
+        traits: dict[str, Any] = {
+            "Histogram": {"buckets": SECONDS},
+            "Gauge": {"multiprocess_mode": "livesum"},
+        }
+        _metrics[name] = getattr(prometheus, kind)(name, text, labels, registry=None, **traits.get(kind, {}))
+
+
+def add(name: str, amount: float = 1, **labels: object) -> None:
+    """Add to a counter or gauge."""
+    if metric := _metrics.get(name):
+        metric.labels(**labels).inc(amount)
+
+
+def observe(name: str, seconds: float, **labels: object) -> None:
+    if metric := _metrics.get(name):
+        metric.labels(**labels).observe(seconds)
+
+
+@contextmanager
+def timed(name: str, **labels: object) -> Iterator[None]:
+    """Observe how long the block takes, or the function that this decorates."""
+    started = perf_counter()
+    try:
+        yield
+    finally:
+        observe(name, perf_counter() - started, **labels)
+
+
+@dataclass(frozen=True)
+class Present:
+    """Figures of the present by name, help and value, as a collector."""
+
+    figures: Iterable[tuple[str, str, float]]
+
+    def collect(self) -> Iterator[Any]:
+        from prometheus_client.core import GaugeMetricFamily
+
+        for name, text, value in self.figures:
+            yield GaugeMetricFamily(f"day1_{name}", text, value=value)
+
+
+def render(present: Iterable[tuple[str, str, float]]) -> tuple[bytes, str]:
+    """Return what the processes have counted, with figures of the present, and its content type."""
+    from prometheus_client import CollectorRegistry, generate_latest
+    from prometheus_client.exposition import CONTENT_TYPE_LATEST
+    from prometheus_client.multiprocess import MultiProcessCollector
+
+    registry = CollectorRegistry()
+    if folder := os.environ.get(FOLDER):
+        forget_ended(Path(folder))
+        MultiProcessCollector(registry, path=folder)
+    registry.register(Present(present))
+    return generate_latest(registry), CONTENT_TYPE_LATEST
+
+
+def forget_ended(folder: Path) -> None:
+    """Delete the gauges of processes that have ended; what they counted stays."""
+    for file in folder.glob("gauge_live*.db"):
+        try:
+            os.kill(int(file.stem.rpartition("_")[2]), 0)
+        except ProcessLookupError:
+            with suppress(FileNotFoundError):
+                file.unlink()
