@@ -155,7 +155,9 @@ def test_spans_are_named_after_methods_and_belong_to_the_callers_trace(
 
 def test_the_dashboard_asks_for_what_is_counted(running: Up, key: str) -> None:
     dashboard = (ROOT / "deploy/grafana.json").read_text()
-    requested = {re.sub("_(total|bucket|sum|count)$", "", name) for name in re.findall(r"day1_\w+", dashboard)}
+    requested = {
+        re.sub("_(total|bucket|sum|count)$", "", name) for name in re.findall(r"day1_\w+", dashboard)
+    }
     assert requested <= {*METRICS, *(name for name, *_ in read_metrics(running, key))}
 
 
