@@ -7,9 +7,12 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
+
+from django.db import transaction
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # read by the library when it is imported
 SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -45,6 +48,12 @@ def add(name: str, amount: float = 1, **labels: object) -> None:
     """Add to a counter or gauge."""
     if metric := _metrics.get(name):
         metric.labels(**labels).inc(amount)
+
+
+def count_commit(kind: str) -> None:
+    """Count a commit once its transaction has ended well."""
+    if _metrics:
+        transaction.on_commit(partial(add, "day1_commits", kind=kind))
 
 
 def observe(name: str, seconds: float, **labels: object) -> None:

@@ -55,10 +55,10 @@ class ProblemShape(s.Serializer):
     status = s.IntegerField()
     detail = s.CharField()
     code = s.CharField()
-    request_id = s.CharField(required=False, help_text="As in the header X-Request-Id and in the log.")
     field = s.CharField(required=False, help_text="Which input is at fault, where one is.")
     # The answer's ``data`` hides the serializer's own, which the REST framework allows.
     data = s.DictField(required=False, help_text="What the sentence is made of, for programs.")  # type: ignore[assignment]
+    request_id = s.CharField(required=False, help_text="As in the header X-Request-Id and in the log.")
 
 
 def handle_error(error: Exception, context: dict[str, Any]) -> Response:
@@ -123,12 +123,12 @@ def build_problem(status: int, code: str, text: str, data: dict[str, Any] | None
         "detail": text[:MAX_DETAIL_LENGTH],
         "code": code,
     }
-    if request_id := get_request_id():
-        content["request_id"] = request_id
     if field := known.pop("field", ""):
         content["field"] = str(field)[:200]
     if known:
         content["data"] = {name: plain_value(value) for name, value in known.items()}
+    if request_id := get_request_id():
+        content["request_id"] = request_id
     return Response(
         content, status=status, headers=problem_headers(status, code, known), content_type=PROBLEM
     )

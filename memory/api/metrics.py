@@ -12,6 +12,7 @@ from memory.engines.store.health import read_figures
 
 class MetricsView(APIView):
     is_of_server = True
+    schema = None  # no part of the REST API: an address that Prometheus expects
 
     def get(self, request: Request) -> HttpResponse:
         get_request_actor(request).require_scope(METRICS)

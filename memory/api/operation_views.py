@@ -276,7 +276,7 @@ def has_tag(shape: type) -> bool:
 def describe_endpoints(endpoints: list[tuple]) -> list[tuple]:
     """Document the actions of declared operations, when a document is made: no start waits for it."""
     for *_, method, view in endpoints:
-        name = getattr(view, "actions", {}).get(method.lower())
+        name = getattr(view, "actions", {}).get(method.lower(), "")
         operation = getattr(view.cls, "operations", {}).get(name)
         if operation and "schema" not in getattr(handle := getattr(view.cls, name), "kwargs", ()):
             describe_operation(operation)(handle)

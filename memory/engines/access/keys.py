@@ -235,8 +235,7 @@ def record(actor: Actor, action: str, key: ApiKey, detail: dict[str, Any]) -> No
 
 
 def own_key(actor: Actor, key_id: UUID) -> ApiKey:
-    key = list_own(actor).filter(pk=key_id).first()
-    if key is None:
+    if (key := list_own(actor).filter(pk=key_id).first()) is None:
         raise NotFound()
     return key
 

@@ -250,10 +250,9 @@ class SearchEngine:
         for pattern in patterns:
             if "*" not in pattern:
                 actor.require_scope("read", pattern)
-            batch = [name for name in known if fnmatchcase(name, pattern) and actor.may_use(name)]
+            named += (batch := [name for name in known if fnmatchcase(name, pattern) and actor.may_use(name)])
             if not batch and "*" not in pattern:
                 raise BranchNotFound(name=pattern)
-            named += batch
         named = list(dict.fromkeys(named))
         if len(named) > MAX_BRANCHES:
             raise Invalid("A search covers at most {most} branches.", most=MAX_BRANCHES, field="branch_names")

@@ -10,13 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import transaction
-
-from memory import metrics
 from memory.actors import Actor
 from memory.db.backend import get_index
 from memory.db.bulk_sql import insert_all, update_one
@@ -31,6 +27,7 @@ from memory.engines.versions.policies import Write, check_direct_write
 from memory.engines.versions.repositories import find_named_repository
 from memory.engines.versions.session_activity import SessionOrigin, begin_sessions, touch_sessions
 from memory.exceptions import BranchArchived, BranchNotFound, BranchReadOnly, NotFound, TooLarge
+from memory.metrics import count_commit
 from memory.models import OPEN, Branch, BranchedModel, Commit
 from memory.models.nodes import next_rid
 
@@ -376,6 +373,7 @@ class CommitWriter:
 
     def store_commit(self) -> Commit:
         actor = self.actor
+        counts = {"added": self.added, "changed": self.changed, "removed": self.removed}
         commit = Commit(
             branch=self.branch,
             seq=self.seq,
@@ -385,9 +383,7 @@ class CommitWriter:
             session_id=actor.session_id,
             agent_id=actor.agent_id,
             task_id=actor.task_id,
-            added=self.added,
-            changed=self.changed,
-            removed=self.removed,
+            **counts,
             **actor.identity_fields("actor"),
             surface=actor.surface,
             source_branch=self.source[0] if self.source else None,
@@ -395,11 +391,10 @@ class CommitWriter:
             reverts=self.reverts,
         )
         insert_all([commit])
-        detail = {"branch": self.branch.name, "seq": self.seq, "added": self.added, "changed": self.changed}
-        detail["removed"] = self.removed
+        detail = {"branch": self.branch.name, "seq": self.seq, **counts}
         detail |= ({"agent_id": actor.agent_id} if actor.agent_id else {}) | self.detail
         target = self.targets[0] if len(self.targets) == 1 else f"{self.branch.name}@{self.seq}"
         record_entry(actor, self.kind, target, detail, self.at, [commit, *self._fresh.values()])
-        transaction.on_commit(partial(metrics.add, "day1_commits", kind=self.kind))
+        count_commit(self.kind)
         self.commit = commit
         return commit
