@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from hashlib import sha256
@@ -190,7 +190,7 @@ class Actor:
 
     def owner_fields(self) -> dict[str, str]:
         """Return the same fields for a row that may belong to an end user, with whose it is."""
-        return {**self.origin_fields(), **asdict(self.end_user)}
+        return {**self.origin_fields(), **vars(self.end_user)}
 
 
 def own_sessions(session_ids: Iterable[str], end_user: EndUser) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from conversations.engines.threads import Position, Thread, load_thread, neighbo
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.budget import take_within
+from memory.db.bulk_sql import build_row
 from memory.db.querysets import VersionedQuerySet
 from memory.db.transactions import retry_methods
 from memory.engines.embedding.enqueue import enqueue_embedding
@@ -270,7 +271,7 @@ def build_message(stated: Mapping[str, Any], actor: Actor) -> Message:
     content = fields["content"] = fields.get("content") or ""
     fields.setdefault("token_count", count_tokens(content))
     fields.setdefault("embed", fields["role"] in EMBEDDED)
-    message = Message(**fields, **actor.owner_fields())
+    message = build_row(Message, {**fields, **actor.owner_fields()})
     message.compute_hashes()
     return message
 

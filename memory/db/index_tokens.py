@@ -12,6 +12,7 @@ right of its node, in binary digits, each written as a one: a longer reach has t
 import hashlib
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 from unicodedata import category
@@ -53,6 +54,7 @@ def reach_token(node: int, distance: int) -> str:
     return f"{node}n1{'1' * distance.bit_length()}"
 
 
+@lru_cache(maxsize=4096)  # the rows of a commit share their values
 def value_code(field: int, value: str) -> int:
     """Return a 60-bit number for a value of the index's n-th token column; equal values, equal numbers."""
     digest = hashlib.blake2b(f"{field}={value}".encode(), digest_size=8).digest()

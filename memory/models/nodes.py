@@ -182,10 +182,11 @@ class PublicIds:
     def __call__(self) -> uuid.UUID:
         with self._lock:
             # A millisecond starts in its lower half, so that two processes rarely collide.
-            start = (clock.read_ms() << 12) | secrets.randbits(11)
+            drawn = secrets.randbits(62 + 11)
+            start = (clock.read_ms() << 12) | drawn >> 62
             self._last = max(self._last + 1, start)
             ms, count = self._last >> 12, self._last & 0xFFF
-        return uuid.UUID(int=ms << 80 | 7 << 76 | count << 64 | 1 << 63 | secrets.randbits(62))
+        return uuid.UUID(int=ms << 80 | 7 << 76 | count << 64 | 1 << 63 | drawn & RANDOM_MASK)
 
 
 new_uuid = PublicIds()

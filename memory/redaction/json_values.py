@@ -161,11 +161,11 @@ def is_plural(name: str) -> bool:
 
 def may_name_secret(name: str, value: str) -> bool:
     """Return whether a name holds that of a secret, as "passwords" does, and the value looks like one."""
-    if not looks_secret(value):
-        return False
     if is_plural(name):
-        return looks_drawn(value) or not name.lower().endswith("tokens")
+        return looks_secret(value) and (looks_drawn(value) or not name.lower().endswith("tokens"))
     name = name[-MAX_NAME:]
+    if not has_name(name) or not looks_secret(value):  # few names do, and it is known of each
+        return False
     return any(
         is_sure(name, found) and starts_name(name, found) and PURPOSE.fullmatch(name, found.end())
         for found in NAME.finditer(fold_case(name))

@@ -18,7 +18,7 @@ from django.utils import timezone
 from memory.clock import read_time
 from memory.conf import conf
 from memory.db.backend import get_index
-from memory.db.bulk_sql import insert_all
+from memory.db.bulk_sql import build_row, insert_all
 from memory.db.raw_select import Statement, plan_equal, select_equal
 from memory.db.transactions import write_transaction
 from memory.engines.embedding.awaited import awaited_texts
@@ -47,7 +47,7 @@ from memory.engines.support.batches import Progress, batched, ignore_progress
 from memory.engines.versions.pinned_versions import fork_points, in_use, text_models
 from memory.exceptions import ProviderUnavailable
 from memory.models import Branch, BranchedModel, Fact, NearCheck, Vector, VectorClock
-from memory.models.vectors import vector_slot
+from memory.models.vectors import vector_slot, vector_slots
 from memory.providers.embedding import EmbeddingProvider
 from memory.queue.producer import enqueue
 
@@ -81,8 +81,9 @@ def enqueue_for(project_id: UUID, model: str, texts_by_hash: Mapping[str, str], 
     """Queue texts for one model; return how many are new."""
     now = min(now, timezone.now())  # a commit's time may lie ahead of the clock
     common = {"project_id": project_id, "model": model, "next_try": now}
+    make_slot = vector_slots(project_id, model)
     requested = [
-        Vector(slot=vector_slot(project_id, model, value), content_hash=value, text=text, **common)
+        build_row(Vector, {"slot": make_slot(value), "content_hash": value, "text": text, **common})
         for value, text in texts_by_hash.items()
     ]
     new = insert_all(requested, ignore_conflicts=True)  # most texts are new

@@ -232,7 +232,8 @@ class FactBatch:
         enqueue_texts(project_id, {fact.content_hash: fact.fact_text for fact in facts}, commit.at)
         index = {"project_id": project_id, "branch_id": commit.branch.pk}
         checked = [fact for fact in facts if fact.path is None]  # items may resemble one another
-        insert_all([NearCheck(uid=fact.uid, content_hash=fact.content_hash, **index) for fact in checked])
+        rows = ({"uid": fact.uid, "content_hash": fact.content_hash, **index} for fact in checked)
+        insert_all([build_row(NearCheck, row) for row in rows])
         enqueue("memory.embed", str(project_id))
 
 

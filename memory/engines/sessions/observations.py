@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from memory.actors import Actor
+from memory.db.bulk_sql import build_row
 from memory.db.querysets import VersionedQuerySet
 from memory.db.transactions import retry_methods
 from memory.engines.embedding.enqueue import enqueue_embedding
@@ -205,7 +206,7 @@ def build_observation(payload: Mapping[str, Any], actor: Actor) -> Observation:
         **c.validate({k: v for k, v in payload.items() if k in STATED_CHECKS}, STATED_CHECKS)
     )
     rest = {k: v for k, v in payload.items() if k not in STATED_CHECKS and k not in OBSERVATION_TEXTS}
-    row = Observation(**c.validate(rest, CHECKS), **build_texts(payload), **actor.owner_fields())
+    row = build_row(Observation, {**c.validate(rest, CHECKS), **build_texts(payload), **actor.owner_fields()})
     if not row.summary:
         raise Invalid("An observation needs a summary or a tool_name.", field="summary")
     if "outcome" not in rest and row.tool_name:

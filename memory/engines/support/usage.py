@@ -235,9 +235,9 @@ def add_growth(project_id: UUID, rows: int, size: int) -> None:
 
 def measure_row(row: models.Model) -> int:
     """Return the bytes of the texts of a row."""
-    total = 0
+    total, columns = 0, row.__dict__
     for name in list_text_columns(type(row)):
-        value = getattr(row, name)
+        value = columns[name]
         if isinstance(value, str) and value.isascii():
             total += len(value)
         elif value is not None:
