@@ -202,6 +202,8 @@ def load_vocabulary(path: Path | None) -> WordPiece:
 
 
 def create_session(path: Path | None, threads: int) -> "InferenceSession":
+    # Its wheels send events to their maker, in threads of their own, unless this is said before the import.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime  # slow: a process that embeds nothing should not import it
 
     options = onnxruntime.SessionOptions()
