@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from importlib import import_module
@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.heap import trim_heap
+from memory.providers.joint_calls import JointCalls
 from memory.providers.model_settings import ModelSettings, read_model_settings
 from memory.providers.vectors import Vectors, unit_rows
 from memory.providers.word_vectors import Codes, drop_dense, pack_signs, word_rows, worth_matching
@@ -33,7 +34,9 @@ WINDOWS = 8  # of one text
 BATCH_TOKENS = 512  # in one run, padding included; 2048 takes 500 MB more and is no faster
 THREADS = 2
 MAX_RECENT, MAX_RECENT_LENGTH = 16, 2000  # texts whose vectors are kept for a moment, and their characters
+MAX_QUERIES = 7  # read in one run
 MIN_TRIMMED_ROWS = 8  # embedded at once, from which on freed memory goes back to the system
+Keep = Callable[[str], bool]  # whether a word is matched
 
 
 class Row(NamedTuple):
@@ -59,6 +62,7 @@ class OnnxMiniLM:
         # without threads of its own, under 0, works in all of them.
         self._loaded: dict[int, tuple[WordPiece, InferenceSession]] = {}
         self._recent: dict[str, tuple[Vectors, Codes]] = {}
+        self._queries = JointCalls(self._read_queries, MAX_QUERIES)
         self.dimensions: int | None = None if path else DEFAULT_DIMENSIONS
 
     @cached_property
@@ -115,30 +119,42 @@ class OnnxMiniLM:
 
     def _embed_anew(self, texts: list[str]) -> tuple[Vectors, list[Codes]]:
         prefix = self._settings.passage_prefix
-        vectors, words = self._read_texts(
-            texts, prefix, keep=lambda word: word[0].isalnum(), shape=pack_signs
-        )
+        keep = [keep_word] * len(texts)
+        vectors, words = self._read_texts(texts, prefix, keep, shape=pack_signs)
         return vectors, [b"".join(parts) for parts in words]
 
     def query_words(self, text: str) -> tuple[Vectors, Vectors]:
-        """Return the vector of a query, shape (d,), and of its words in their context, shape (words, d)."""
-        prefix, keep = self._settings.query_prefix, worth_matching(text)
+        """Return the vector of a query, shape (d,), and of its words in their context, shape (words, d).
+
+        Queries that come together are read together.
+        """
+        read: tuple[Vectors, Vectors] = self._queries.ask(text)
+        return read
+
+    def _read_queries(self, texts: list[str]) -> list[tuple[Vectors, Vectors]]:
+        keep = list(map(worth_matching, texts))
         if self._path is None:  # the default model reads English: it takes a Chinese character for a word
-            keep = drop_dense(keep)
-        vectors, words = self._read_texts([text], prefix, keep=keep, shape=lambda rows: rows)
-        return vectors[0], np.concatenate([*words[0], np.zeros((0, vectors.shape[1]), np.float32)])
+            keep = list(map(drop_dense, keep))
+        vectors, words = self._read_texts(texts, self._settings.query_prefix, keep, shape=lambda rows: rows)
+        none = np.zeros((0, vectors.shape[1]), np.float32)
+        return [
+            (vector.copy(), np.concatenate([*parts, none]))
+            for vector, parts in zip(vectors, words, strict=True)
+        ]
 
     def _read_texts(
-        self, texts: list[str], prefix: str, keep: Callable[[str], bool], shape: Callable[[Vectors], Any]
+        self, texts: list[str], prefix: str, keep: Sequence[Keep], shape: Callable[[Vectors], Any]
     ) -> Any:
-        """Return vectors, shape (n, d), and for each text the words of its windows, mapped by ``shape``."""
+        """Return vectors, shape (n, d), and for each text the words of its windows that its ``keep`` chooses,
+        mapped by ``shape``.
+        """
         if not texts:
             return np.zeros((0, self.dimensions or 0), dtype=np.float32), []
         pieces, session = self.load()
         rows: list[Row] = []
         owners: list[int] = []
         for at, text in enumerate(texts):
-            windows = split_windows(*number_pieces(pieces, text, keep))
+            windows = split_windows(*number_pieces(pieces, text, keep[at]))
             rows += [build_row(pieces, prefix, *window) for window in windows]
             owners += [at] * len(windows)
         vectors, words = self._run_all(session, rows, pieces.pad, shape)
@@ -193,6 +209,10 @@ class OnnxMiniLM:
         vectors = np.empty((len(rows), means[0].shape[1]), dtype=np.float32)
         vectors[order] = np.concatenate(means)
         return vectors, words
+
+
+def keep_word(word: str) -> bool:
+    return word[0].isalnum()
 
 
 @cache
@@ -250,7 +270,7 @@ def build_row(pieces: WordPiece, prefix: str, ids: list[int], word_indexes: list
     return Row([pieces.start, *before, *ids, pieces.end], [*[-1] * len(before), *word_indexes])
 
 
-def number_pieces(pieces: WordPiece, text: str, keep: Callable[[str], bool]) -> tuple[list[int], list[int]]:
+def number_pieces(pieces: WordPiece, text: str, keep: Keep) -> tuple[list[int], list[int]]:
     """Return the pieces of a text, and for each the number of its word, -1 if it is not matched."""
     ids: list[int] = []
     word_indexes: list[int] = []
