@@ -239,6 +239,19 @@ class ByteLength(Func):
         return self.as_sql(compiler, connection, template="LENGTH(%(expressions)s)")
 
 
+class TotalBytes(Func):
+    """The bytes of several texts together, those that are NULL counted as none.
+
+    Flat: Django takes a tenth of a second to resolve sums of twenty columns in each of fifty tables.
+    """
+
+    output_field = models.BigIntegerField()
+
+    def as_sql(self, compiler: Any, connection: Any, **_context: Any) -> Any:
+        lengths = [compiler.compile(ByteLength(one)) for one in self.get_source_expressions()]
+        return " + ".join(["0", *(f"COALESCE({sql}, 0)" for sql, _ in lengths)]), []
+
+
 class NotHidden(Condition):
     """A condition: no quarantine hides the version."""
 

@@ -8,21 +8,19 @@ the count. See docs/decisions/0069.
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
-from functools import cache, partial, reduce
-from operator import add
+from functools import cache, partial
 from typing import Any
 from uuid import UUID
 
 from django.apps import apps
 from django.db import models, transaction
-from django.db.models import Count, F, Sum, Value
-from django.db.models.functions import Coalesce
+from django.db.models import Count, F, Sum
 from django.db.models.signals import post_save
 from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.bulk_sql import insert_all
-from memory.db.expressions import ByteLength
+from memory.db.expressions import TotalBytes
 from memory.db.fields import dumps
 from memory.db.model_graph import path_to
 from memory.db.transactions import retry_methods
@@ -165,7 +163,7 @@ def count_stored(project_id: UUID) -> tuple[int, int]:
     total, size = 0, 0
     for model in counted_models():
         rows = find_rows(model, project_id, branches)
-        found = rows.aggregate(n=Count("pk"), size=Sum(row_length(model)))
+        found = rows.aggregate(n=Count("pk"), size=Sum(TotalBytes(*list_text_columns(model))))
         blanked = rows.filter(uid__in=erased).count() if issubclass(model, BranchedModel) else 0
         total, size = total + found["n"] - blanked, size + (found["size"] or 0)
     return total, size
@@ -185,12 +183,6 @@ def find_rows(model: type[models.Model], project_id: UUID, branches: Iterable[in
     if issubclass(model, BranchedModel):
         return rows.filter(branch_id__in=branches)
     return rows.filter(**{"__".join(find_project_path(model)): project_id})
-
-
-def row_length(model: type[models.Model]) -> Any:
-    """Return the expression for the bytes of the texts of a row."""
-    lengths = [Coalesce(ByteLength(F(name)), 0) for name in list_text_columns(model)]
-    return reduce(add, lengths, Value(0))
 
 
 def report_usage(usage: Usage) -> dict[str, Any]:
