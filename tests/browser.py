@@ -163,13 +163,13 @@ def listen(view: View, missing: bool) -> None:
     view.page.on("request", lambda request: view.elsewhere.append(request.url))
 
 
-def check_page(view: View, home: str, name: str, by_axe: bool = True) -> None:
+def check_page(view: View, home: str, name: str) -> None:
     """Check a page at each width and in both schemes: as wide as the window, legible, nothing in the console.
 
     It is loaded once, since the scheme and the width of a window change while a page is open. Pictures are
     of each scheme at each width.
     """
-    axe_looks = choose_axe_looks(name) if by_axe else ()
+    axe_looks = choose_axe_looks(name)
     for scheme in SCHEMES:
         view.page.emulate_media(color_scheme=scheme)
         for width in WIDTHS:

@@ -29,8 +29,8 @@ from tests import databases, timings, up_process
 from tests.command_line import day1, day1_on_server  # noqa: F401  fixtures
 
 gc.disable()  # until all tests are collected
-# A fifth of Hypothesis's own number: each run draws others. `make nightly` plays the profile thorough.
-hypothesis.settings.register_profile("untimed", hypothesis.settings.default, max_examples=20, deadline=None)
+# A tenth of Hypothesis's own number: each run draws others. `make nightly` plays the profile thorough.
+hypothesis.settings.register_profile("untimed", hypothesis.settings.default, max_examples=10, deadline=None)
 hypothesis.settings.load_profile("untimed")
 hypothesis.settings.register_profile("thorough", max_examples=800, deadline=None)
 pytest.register_assert_rewrite("tests.browser")  # its checks say what they found

@@ -47,7 +47,9 @@ def environment(**changes: str) -> dict[str, str]:
     """Return the environment of a user, without that of the test run."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("DAY1_", "DJANGO_"))}
     own = databases.of(changes["DAY1_DATA_DIR"]) if "DAY1_DATA_DIR" in changes else {}
-    return kept | {"DAY1_NO_BOOTSTRAP": "1", "DAY1_EMBEDDER": "off", "PYTHONUNBUFFERED": "1"} | own | changes
+    # One process: each one more costs half a second, see tests/site/test_processes.py.
+    usual = {"DAY1_PROCESSES": "1", "DAY1_EMBEDDER": "off", "DAY1_NO_BOOTSTRAP": "1", "PYTHONUNBUFFERED": "1"}
+    return kept | usual | own | changes
 
 
 def prepared(folder: Path) -> Path:

@@ -22,9 +22,8 @@ def text_of(client: Client, path: str, status: int = 200) -> str:
     return answer.content.decode()
 
 
-@pytest.mark.parametrize("frame", ["/p/test", "/admin/p/test"])
-def test_without_a_judge_the_page_says_so(fact: Fact, maintainer: Client, frame: str) -> None:
-    page = text_of(maintainer, f"{frame}/verification")
+def test_without_a_judge_the_page_says_so(fact: Fact, maintainer: Client) -> None:
+    page = text_of(maintainer, "/admin/p/test/verification")
     assert "No judge is set" in page
     assert "is no judgement" in page
     assert "No batch was begun yet." in page

@@ -81,9 +81,7 @@ def test_bulk_actions_say_what_happened_to_each_row_and_are_undone(
     assert state(one, actor) == "active unverified"
 
 
-@pytest.mark.parametrize("frame", ["", "/admin"])
 def test_duplicates_are_merged_and_facts_moved_from_the_page(
-    frame: str,
     project: Project,
     actor: Actor,
     write: Callable[..., Fact],
@@ -92,7 +90,7 @@ def test_duplicates_are_merged_and_facts_moved_from_the_page(
     user = person("cora", project, Role.CURATOR)
     user.is_staff = True
     user.save()
-    client, path = browser(user), f"{frame}/p/test/review"
+    client, path = browser(user), "/admin/p/test/review"
     BranchManager().create_branch(name="task/x", actor=actor)
     one, two, three = write("one"), write("two"), write("three")
     ask(two, one)

@@ -123,28 +123,6 @@ def test_a_form_that_is_out_of_date_since_another_login_loses_nothing(enter: Any
     expect(page.get_by_text("Undone.", exact=True)).to_be_visible()
 
 
-def test_the_admin_is_worked_with_the_keyboard(enter: Any, server: Up) -> None:  # noqa: F811
-    page = enter("cora")
-    page.goto(f"{admin(server)}review")
-    waiting = page.locator(".question:not([data-answered])")
-    expect(waiting).to_have_count(20)
-    for left, key in ((19, "v"), (18, "i")):
-        page.keyboard.press("j")
-        page.keyboard.press(key)
-        expect(waiting).to_have_count(left)
-    page.keyboard.press("u")
-    expect(waiting).to_have_count(19)
-    page.wait_for_load_state("networkidle")  # the marked fact is read beside the list
-    page.goto(f"{admin(server)}facts?q=release")
-    page.keyboard.press("j")
-    page.keyboard.press("x")
-    expect(page.get_by_text("1 chosen")).to_be_visible()
-    page.keyboard.press("i")
-    expect(page.get_by_text("1 done", exact=True)).to_be_visible()
-    page.keyboard.press("u")
-    expect(page.get_by_text("Undone.")).to_be_visible()
-
-
 def test_what_became_of_each_row_is_said_in_chinese(enter: Any, server: Up) -> None:  # noqa: F811
     page = enter("cora")
     page.locator(".bar-end summary").click()

@@ -33,7 +33,7 @@ EventSource.prototype.addEventListener = function (name, listen) {
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     folder = provisioned(tmp_path_factory.mktemp("live") / "data")
-    with Up(folder, "--no-worker", "--admin-password", PASSWORD) as up:
+    with Up(folder, "--no-worker", "--admin-password", PASSWORD, DAY1_PROCESSES="2") as up:
         write(up, "The first fact.")
         yield up
 

@@ -17,13 +17,15 @@ from tests.up_process import ROOT, Up, environment
 
 pytestmark = pytest.mark.browser
 
-AXE_SHARE = 3
+SHARE = 3
 PARTS = {"first-event"}  # of a page: no document of their own
 PROJECT = [
     route.name
     for route in routes()
     if route.of_project and route.name not in PARTS and not route.name.startswith("admin:")
 ]
+# Others each day; `make nightly` looks at all.
+DUE = PROJECT if is_thorough() else PROJECT[date.today().toordinal() % SHARE :: SHARE]
 OUTSIDE = ("/login", "/help", "/projects", "/account", "/account/password", "/no/such/page")
 
 
@@ -54,12 +56,9 @@ def addresses(server: Up) -> dict[str, str]:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", PROJECT)
+@pytest.mark.parametrize("name", DUE)
 def test_every_page_of_a_project(open_page: Any, server: Up, addresses: dict[str, str], name: str) -> None:
-    """Look at each; axe, which takes longer than all else, reads every third, others each day."""
-    is_due = (PROJECT.index(name) + date.today().toordinal()) % AXE_SHARE == 0
-    by_axe = is_due or is_thorough()
-    check_page(open_page(addresses[name], shared=True), server.first["url"], name, by_axe)
+    check_page(open_page(addresses[name], shared=True), server.first["url"], name)
 
 
 @pytest.mark.parametrize("path", OUTSIDE)

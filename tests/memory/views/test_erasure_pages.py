@@ -13,24 +13,23 @@ from tests.memory.views.test_page_frame import text
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.mark.parametrize("frame", ["", "/admin"])
-def test_from_a_fact_to_the_proof(maintainer: Client, actor: Actor, main, frame: str) -> None:
+def test_from_a_fact_to_the_proof(maintainer: Client, actor: Actor, main) -> None:
     fact = FACTS.write_fact(actor=actor, fact_text=f"The code is {WORD}").fact
-    link = f"{frame}/p/test/erase?scope=fact&target={fact.uid}"
-    assert link.replace("&", "&amp;") in maintainer.get(f"{frame}/p/test/facts/{fact.uid}").content.decode()
+    link = f"/p/test/erase?scope=fact&target={fact.uid}"
+    assert link.replace("&", "&amp;") in maintainer.get(f"/p/test/facts/{fact.uid}").content.decode()
     page = text(maintainer.get(link))
     assert f"The code is {WORD}" in page
     assert "type <strong>test</strong>" in page
     body = {"scope": "fact", "target": str(fact.uid), "confirm": "Test"}
-    wrong = maintainer.post(f"{frame}/p/test/erase", body)
+    wrong = maintainer.post("/p/test/erase", body)
     assert (wrong.status_code, "nothing was erased" in text(wrong)) == (400, True)
     assert not Erasure.objects.exists()
-    done = maintainer.post(f"{frame}/p/test/erase", {**body, "confirm": "test"}, follow=True)
+    done = maintainer.post("/p/test/erase", {**body, "confirm": "test"}, follow=True)
     erasure = Erasure.objects.get()
-    assert done.redirect_chain == [(f"{frame}/p/test/erasures/{erasure.pk}", 302)]
+    assert done.redirect_chain == [(f"/p/test/erasures/{erasure.pk}", 302)]
     assert (erasure.proof in text(done), "is blank" in text(done)) == (True, True)
-    assert str(erasure.pk) in maintainer.get(f"{frame}/p/test/erasures").content.decode()
-    assert ERASED_MARK in text(maintainer.get(f"{frame}/p/test/facts/{fact.uid}"))
+    assert str(erasure.pk) in maintainer.get("/p/test/erasures").content.decode()
+    assert ERASED_MARK in text(maintainer.get(f"/p/test/facts/{fact.uid}"))
     assert erasure.requested_by == "max"
 
 
