@@ -14,7 +14,7 @@ test: ## run all tests
 fast: ## run the quick tests
 	python3 manage.py test -m "not slow" $(PARALLEL)
 
-nightly: ## run the tests that draw their cases, with forty times as many
+nightly: ## run the tests that draw their cases, with eighty times as many
 	python3 manage.py test --hypothesis-profile thorough -m nightly $(PARALLEL)
 
 timings: ## run all tests and list those that are slow, which `make fast` leaves out

@@ -8,8 +8,6 @@ from pathlib import Path
 from statistics import median
 
 import pytest
-from importlinter import configuration
-from importlinter.application.use_cases import lint_imports
 
 from tests import count, naming
 
@@ -94,12 +92,6 @@ def functions() -> list[tuple[int, str]]:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 found.append(((node.end_lineno or 0) - node.lineno + 1, f"{name(file)}: {node.name}"))
     return sorted(found)
-
-
-def test_the_import_contracts_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    configuration.configure()  # not by importlinter.cli, which disables the loggers of this process
-    assert lint_imports(config_filename=str(ROOT / "pyproject.toml"), cache_dir=None, no_logo=True)
 
 
 @pytest.mark.slow

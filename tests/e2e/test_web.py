@@ -4,28 +4,24 @@ import json
 import re
 import subprocess
 import sys
-from datetime import date
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from bench.page_urls import routes
-from tests.amounts import is_thorough
+from tests.amounts import take_share
 from tests.browser import check_axe, check_clean, check_page, settle
 from tests.up_process import ROOT, Up, environment
 
 pytestmark = pytest.mark.browser
 
-SHARE = 3
 PARTS = {"first-event"}  # of a page: no document of their own
 PROJECT = [
     route.name
     for route in routes()
     if route.of_project and route.name not in PARTS and not route.name.startswith("admin:")
 ]
-# Others each day; `make nightly` looks at all.
-DUE = PROJECT if is_thorough() else PROJECT[date.today().toordinal() % SHARE :: SHARE]
 OUTSIDE = ("/login", "/help", "/projects", "/account", "/account/password", "/no/such/page")
 
 
@@ -56,7 +52,7 @@ def addresses(server: Up) -> dict[str, str]:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", DUE)
+@pytest.mark.parametrize("name", take_share(PROJECT, 3))
 def test_every_page_of_a_project(open_page: Any, server: Up, addresses: dict[str, str], name: str) -> None:
     check_page(open_page(addresses[name], shared=True), server.first["url"], name)
 

@@ -15,6 +15,7 @@ from curation.engines import orders as curated
 from memory.engines.fields import orders
 from memory.engines.support.ordering import Ordering
 from memory.models import Branch, Project
+from tests.amounts import take_share
 from tests.memory.api.client import api_for
 from tests.memory.views.conftest import Role, browser, person
 
@@ -61,6 +62,7 @@ LISTS = [
     List("scorings", "scorings", "curation.Scoring", curated.SCORINGS),
     List("templates", "templates?state=all", "curation.Template", curated.TEMPLATES),
 ]
+PAGES = [one for one in LISTS if one.page]
 UNIQUE = {("branches", "name"), ("sessions", "key"), ("templates", "name"), ("snapshots", "name")}
 
 
@@ -141,6 +143,8 @@ def walk(api: Any, route: str, order: str, name: str) -> list[list[Any]]:
 
 def test_each_order_page_by_page_and_back(one: List, project: Project) -> None:
     api, model = api_for(project), apps.get_model(one.model)
+    refused: Any = api.get(f"/{one.route}?ordering=colour")
+    assert (refused.status_code, refused.json()["field"]) == (400, "ordering")
     name = {"branches": "name", "sessions": "id", "merge-requests": "number"}.get(one.route, "id")
     column = {"branches": "name", "sessions": "key", "merge-requests": "number"}.get(one.route, "pk")
     known = {str(row.pk): getattr(row, column) for row in model.objects.all()}
@@ -156,12 +160,10 @@ def heads_of(page: str) -> dict[str, tuple[str, str]]:
     return {title.strip(): (now, address.replace("&amp;", "&")) for now, address, title in found}
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("one", take_share(PAGES, 3), ids=lambda one: one.route, indirect=True)
 def test_the_heads_and_the_file_of_a_page(one: List, project: Project) -> None:
     api = api_for(project)
-    refused: Any = api.get(f"/{one.route}?ordering=colour")
-    assert (refused.status_code, refused.json()["field"]) == (400, "ordering")
-    if not one.page:
-        return
     address, mark = f"/p/test/{one.page}", "&" if "?" in one.page else "?"
     client = browser(person("max", project, Role.MAINTAINER))
     page = client.get(f"{address}{mark}ordering=colour").content.decode()
