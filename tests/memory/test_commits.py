@@ -15,7 +15,8 @@ from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.store.snapshots import SnapshotManager
-from memory.engines.versions.commits import MAX_COMMIT_ROWS, CommitWriter, open_commit
+from memory.engines.versions import commits
+from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import find_branch, resolve_point
 from memory.exceptions import TooLarge
 from memory.models import OPEN, AuditEntry, Fact
@@ -33,6 +34,14 @@ def manager() -> BranchManager:
 
 # ---- bounds ----------------------------------------------------------------------------------------
 
+BOUND = 20
+
+
+@pytest.fixture
+def low_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bound commits lower: five thousand rows take seconds, and are bounded in the same place."""
+    monkeypatch.setattr(commits, "MAX_COMMIT_ROWS", BOUND)
+
 
 def commit_rows(actor: Actor, count: int, removed: Sequence[Fact] = (), **options: Any) -> CommitWriter:
     with open_commit(actor, "main", "write", **options) as commit:
@@ -41,30 +50,31 @@ def commit_rows(actor: Actor, count: int, removed: Sequence[Fact] = (), **option
     return commit
 
 
+@pytest.mark.usefixtures("low_bound")
 def test_a_commit_has_a_bound_whoever_writes(actor: Actor) -> None:
-    with nothing_left(), pytest.raises(TooLarge, match="The commit is over the limit of 5000 rows"):
-        commit_rows(actor, MAX_COMMIT_ROWS + 1)
-    assert commit_rows(actor, MAX_COMMIT_ROWS).remaining_rows == 0
+    with nothing_left(), pytest.raises(TooLarge, match="The commit is over the limit of 20 rows"):
+        commit_rows(actor, BOUND + 1)
+    assert commit_rows(actor, BOUND).remaining_rows == 0
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("low_bound")
 def test_a_change_counts_as_a_new_row_does(actor: Actor) -> None:
     old = write(actor, "a", "b")
     with nothing_left(), pytest.raises(TooLarge):
-        commit_rows(actor, MAX_COMMIT_ROWS - 1, removed=old)
-    assert commit_rows(actor, MAX_COMMIT_ROWS - 2, removed=old).remaining_rows == 0
+        commit_rows(actor, BOUND - 1, removed=old)
+    assert commit_rows(actor, BOUND - 2, removed=old).remaining_rows == 0
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("low_bound")
 def test_what_cannot_be_done_in_parts_has_no_bound(actor: Actor) -> None:
     """Revert a commit larger than the bound, and restore in one commit."""
-    commit = commit_rows(actor, MAX_COMMIT_ROWS + 1, bounded=False)
+    commit = commit_rows(actor, BOUND + 1, bounded=False)
     snapshot = SnapshotManager().create_snapshot(name="s", actor=actor)
     assert commit.commit is not None
     undone = RevertEngine().revert_commit(commit_id=commit.commit.pk, actor=actor)
-    assert (undone.removed, shown(actor, "main")) == (MAX_COMMIT_ROWS + 1, [])
+    assert (undone.removed, shown(actor, "main")) == (BOUND + 1, [])
     SnapshotManager().restore_snapshot(snapshot_id=snapshot.pk, actor=actor)
-    assert len(shown(actor, "main")) == MAX_COMMIT_ROWS + 1
+    assert len(shown(actor, "main")) == BOUND + 1
 
 
 # ---- commits ---------------------------------------------------------------------------------------

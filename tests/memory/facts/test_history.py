@@ -109,15 +109,15 @@ class TestHistory:
     @pytest.mark.slow
     def test_of_very_many_versions(self, write, actor, main):
         first = write().fact
-        repeat_version(first, range(2, 10_001))
-        Branch.objects.filter(pk=main.pk).update(head=10_000)
+        repeat_version(first, range(2, 1001))
+        Branch.objects.filter(pk=main.pk).update(head=1000)
         page = fact_engine.list_versions(fact_id=first.uid, actor=actor, limit=100)
         versions = [version.version for version in page]
         while page.next:
             page = fact_engine.list_versions(fact_id=first.uid, actor=actor, limit=100, cursor=page.next)
             assert len(page) == 100
             versions += [version.version for version in page]
-        assert versions == list(range(10_000, 0, -1))
+        assert versions == list(range(1000, 0, -1))
 
     def test_in_pages_as_the_first_one_saw_it(self, write, actor, child, main):
         uid = write("Text 1.").fact.uid
