@@ -82,9 +82,9 @@ class LineShower:
         """Return what was told at once, with the prompt that it came with."""
         lines = [self.show_line(line, one) for line in one.lines]
         count = ngettext("%(n)s line", "%(n)s lines", len(lines)) % {"n": len(lines)}
-        shown = {"title": _("With a prompt"), "lines": lines, "count": count}
+        shown = {"title": _("With a prompt"), "lines": lines, "count": count, "is_open": True}
         if one.is_start:
-            return {**shown, "title": _("At its start"), "is_folded": len(lines) > MAX_OPEN}
+            return {**shown, "title": _("At its start"), "is_open": len(lines) <= MAX_OPEN}
         if prompt := one.prompt:
             where = {"address": self.link("message", prompt.uid), "at": prompt.created_at}
             return {**shown, **where, "title": prompt.content}

@@ -26,6 +26,7 @@ from memory.engines.access.policies import PolicyEngine
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.evaluation.questions import QuestionEngine
+from memory.engines.evaluation.runs import EvalEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
@@ -158,6 +159,9 @@ class Player:
     def _question(self, where: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
         expected = [self.ids[name] for name in payload["expected"]]
         self.questions.create_question(**{**payload, "expected": expected}, **where)
+
+    def _evaluate(self, where: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
+        EvalEngine().start_eval(**payload, **where)
 
     def _fork(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
         self.branches.create_branch(actor=where["actor"], **payload)

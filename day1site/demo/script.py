@@ -9,6 +9,7 @@ A step is what one agent or person did in one session. Its acts run in the order
     relate, part  [from, is, to] between two entities, or an object with more; part closes the relation
     talk          a conversation: title, model and turns (see conversations.py)
     question      a saved question: text and expected facts
+    evaluate      a run of the saved questions
     merge_request a merge that is asked for: source, title and description
     agent_task    a task: slug, name, description, objectives, and the agents that join it
     alike         [newer, older, cosine]: a review item, without waiting for vectors

@@ -5,7 +5,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.key_scene import (
     DONE,
@@ -223,6 +223,21 @@ def test_undo_pressed_before_the_page_is_here_undoes_the_last_action(
     page.keyboard.type("vu")
     expect(page.get_by_text("Undone.")).to_have_count(1)
     assert states(server, [one, two]) == ["active verified", "active unverified"]
+
+
+def test_undo_pressed_before_the_scripts_are_here_is_not_lost(visit: Callable[..., Page], server: Up) -> None:
+    one, two = write(server, "Undone at once.", "Undone next.")
+    page = visit(f"/p/default/facts/{one}")
+    page.keyboard.press("v")
+    expect(page.get_by_text("Verified.", exact=True)).to_be_visible()
+    held: list[Route] = []
+    page.route("**/js/day1*.js", lambda route: held.append(route), times=1)
+    page.goto(f"{server.first['url']}/p/default/facts/{two}", wait_until="commit")
+    page.get_by_role("heading", name="Undone next.").wait_for()
+    page.keyboard.press("u")
+    held[0].continue_()
+    expect(page.get_by_text("Undone.")).to_have_count(1)
+    assert states(server, [one]) == ["active unverified"]
 
 
 # ---- Esc -----------------------------------------------------------------------------------------------

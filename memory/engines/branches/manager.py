@@ -191,8 +191,8 @@ class BranchManager:
     def list_authors(self, *, name: str, actor: Actor, limit: int = 8) -> list[Commit]:
         """Return who made the branch's newest commits, each once: a commit that names agent or actor."""
         newest = self._find_readable(name, actor).commits.order_by("-seq")[:MAX_READ_COMMITS]
-        found = {
-            (one.agent_id, one.actor_kind, one.actor_id, one.actor_label): one for one in reversed(newest)
+        found: dict[Any, Commit] = {
+            one.agent_id or (one.actor_kind, one.actor_id, one.actor_label): one for one in reversed(newest)
         }
         return sorted(found.values(), key=lambda one: -one.seq)[:limit]
 

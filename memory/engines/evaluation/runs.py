@@ -62,7 +62,7 @@ class EvalEngine:
         if not ids:
             raise Conflict("There are no saved questions: save one from a search first.")
         run = EvalRun(project_id=actor.project_id, **now, is_past=at is not None, k=k, against=before)
-        run.created_at, run.created_by = timezone.now(), actor.label
+        run.created_at, run.created_by = actor.write_time(), actor.label
         run.questions, run.question_ids = len(ids), [str(uid) for uid in ids]
         run.save()
         if len(ids) > MAX_AT_ONCE:

@@ -30,7 +30,7 @@ ENTRIES = Operation(
         Column("actor_label", _("Who")),
         Column("action", _("Action")),
         Column("target", _("Target")),
-        Column("detail", _("Details"), tone="small maybe"),
+        Column("detail", _("Details"), tone="text small maybe"),
         Column("surface", _("Surface")),
         Column("place", _("Sealed")),
     ),

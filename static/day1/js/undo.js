@@ -4,7 +4,7 @@ import { is_login } from "./root.js";
 import { in_turn, is_busy, is_leaving, leave, post } from "./serial.js";
 
 const STACK = "day1-undo";
-const PRESSES = "day1-undo-presses"; // for the page that is on its way
+const PRESSES = "day1-undo-presses"; // for the page that is on its way, and from early.js
 const MAX_STEPS = 20;
 
 const coming = []; // actions on their way, the oldest first: each a promise of whether it was done
@@ -21,6 +21,7 @@ export function undos() {
     collect();
     new MutationObserver(collect).observe(document.body, { childList: true, subtree: true });
     document.addEventListener("submit", pressed, true);
+    window.day1_runs = true;
     const presses = Number(sessionStorage.getItem(PRESSES) ?? 0);
     sessionStorage.removeItem(PRESSES);
     for (let press = 0; press < presses; press += 1) undo();
