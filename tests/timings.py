@@ -1,6 +1,8 @@
 """Which tests are slow: ``make timings`` measures it and writes the list that every run reads."""
 
 from collections import Counter
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -10,8 +12,12 @@ LIST = Path(__file__).parent / "slow_tests.txt"
 
 
 def load_slow_tests() -> frozenset[str]:
-    """Return the functions that were slow when they were last measured, as ``path::function``."""
-    return frozenset(LIST.read_text().split())
+    """Return the functions that were slow when they were last measured, as ``path::function``.
+
+    The list has a line for each file.
+    """
+    lines = [line.partition(": ") for line in LIST.read_text().splitlines()]
+    return frozenset(f"{file}::{name}" for file, _, names in lines for name in names.split())
 
 
 def name_function(nodeid: str) -> str:
@@ -36,7 +42,9 @@ class Timings:
 
     def pytest_sessionfinish(self) -> None:
         slow = {name_function(test) for test, seconds in self.seconds.items() if seconds >= SLOW_SECONDS}
-        LIST.write_text("".join(f"{name}\n" for name in sorted(slow)))
+        files = groupby((name.split("::", 1) for name in sorted(slow)), itemgetter(0))
+        lines = [f"{file}: {' '.join(name for _, name in names)}\n" for file, names in files]
+        LIST.write_text("".join(lines))
 
 
 def pytest_configure(config: pytest.Config) -> None:
