@@ -55,6 +55,7 @@ class RunOnce:
         thread = threading.Thread(target=self._act)
         thread.start()
         thread.join(60)
+        assert not thread.is_alive()
 
     def _act(self) -> None:
         try:
@@ -161,7 +162,8 @@ class TestAfterwards:
         """Its event was stored; the erasure comes before the search for its answer is logged."""
         FACTS.write_fact(actor=actor, fact_text="The deploy server of the shop is called badger.")
         send(actor, make_event("first prompt"))
-        between = AfterCommit('FROM "memory_session"', lambda: self.erase_session(actor))
+        # After the snapshot in which it was searched: an erasure waits for readers.
+        between = AfterCommit('UPDATE "memory_session" SET "recalled"', lambda: self.erase_session(actor))
         prompt = f"deploy server of the shop called badger {WORD}?"
         with connection.execute_wrapper(between):
             IngestEngine().ingest(
