@@ -85,20 +85,20 @@ def embedded(api: Api, project: Project, settings: Any) -> Api:
     return api
 
 
-@pytest.mark.parametrize(("first", "maximum"), [(0, 6), (1, 5)], ids=["new words", "known words"])
-def test_search(embedded: Api, first: int, maximum: int) -> None:
+@pytest.mark.parametrize("first", [0, 1], ids=["new words", "known words"])
+def test_search(embedded: Api, first: int) -> None:
     def prepare() -> None:
         ask(embedded, "GET", SEARCHES[first])
         ask(embedded, "POST", "/branches", {"name": "task/other"})  # something has changed
 
-    check(prepare, lambda: ask(embedded, "GET", SEARCHES[1]), maximum)
+    check(prepare, lambda: ask(embedded, "GET", SEARCHES[1]), 5)
 
 
 def test_write(api: Api) -> None:
     check(
         lambda: api.fact("The first of two statements."),
         lambda: api.fact("Reviews of the second statement wait for a week."),
-        9,
+        5,
     )
 
 
@@ -106,17 +106,20 @@ def test_start_of_a_session(api: Api) -> None:
     check(
         lambda: send(api, event("SessionStart", "s1", source="startup", model="a-model")),
         lambda: send(api, event("SessionStart", "s2", source="startup", model="a-model")),
-        18,
+        10,
     )
 
 
-def test_prompt(api: Api) -> None:
+@pytest.mark.parametrize(("store", "maximum"), [("api", 11), ("embedded", 12)])
+def test_prompt(store: str, maximum: int, request: pytest.FixtureRequest) -> None:
+    api = request.getfixturevalue(store)
+
     def prepare() -> None:
         send(api, event("SessionStart", "s1", source="startup", model="a-model"))
         send(api, event("UserPromptSubmit", "s1", prompt="When do deploys run?", prompt_id="p1"))
 
     prompt = "Who keeps the backups of the invoices of team 2?"
-    check(prepare, lambda: send(api, event("UserPromptSubmit", "s1", prompt=prompt, prompt_id="p2")), 20)
+    check(prepare, lambda: send(api, event("UserPromptSubmit", "s1", prompt=prompt, prompt_id="p2")), maximum)
 
 
 def test_tool(api: Api) -> None:
@@ -125,7 +128,7 @@ def test_tool(api: Api) -> None:
         send(api, event("UserPromptSubmit", "s1", prompt="When do deploys run?", prompt_id="p1"))
         send(api, bash("t1", "pytest tests/test_login.py", "2 passed in 0.31s"))
 
-    check(prepare, lambda: send(api, bash("t2", "pytest tests/test_logout.py", "5 passed in 0.62s")), 16)
+    check(prepare, lambda: send(api, bash("t2", "pytest tests/test_logout.py", "5 passed in 0.62s")), 7)
 
 
 def test_merge_of_a_request(api: Api) -> None:
@@ -141,5 +144,5 @@ def test_merge_of_a_request(api: Api) -> None:
     check(
         lambda: ask(api, "POST", f"/merge-requests/{first}/merge"),
         lambda: ask(api, "POST", f"/merge-requests/{second}/merge"),
-        21,
+        19,
     )

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from conversations.capture.backfill import fill_gaps, find_record_faults, has_gaps, read_batches
 from conversations.capture.events import STARTS, HookEvent, clean_text, find_event_fault, read_event
+from conversations.capture.reading import read_ahead
 from conversations.capture.rows import EventRows, StoredEvent, get_event_actor, get_project_path
 from conversations.capture.text_cleaning import cut_middle
 from conversations.capture.transcripts.records import Turn
@@ -22,6 +23,7 @@ from conversations.engines.sessions import summarise_messages
 from conversations.engines.told import AT_START
 from memory.actors import Actor
 from memory.conf import conf
+from memory.db.backend import get_backend
 from memory.db.bulk_sql import insert_all, update_one
 from memory.db.raw_select import select_equal
 from memory.db.transactions import retry_transaction, write_transaction
@@ -92,6 +94,7 @@ class IngestEngine:
         if len(events) > MAX_EVENTS:
             raise TooLarge(what="The list", limit=f"{MAX_EVENTS} events")
         whole = [read_event(raw, client) for raw in events]
+        read_ahead([event for event in whole if event], actor, branch_name)
         gone = _find_closed(actor.project_id, {event.session for event in whole if event})
         read = [event for event in whole if event and event.session not in gone]
         is_test = bool(read) and all(event.name == "Test" for event in read)
@@ -136,15 +139,16 @@ class IngestEngine:
     def _ingest(
         events: Sequence[HookEvent], actor: Actor, branch_name: str, answered: bool
     ) -> tuple[StoredEvent, str]:
-        """Return the last event as it was stored, and the context of the session that it starts."""
-        fresh, keys = _find_new(events, actor)
+        """Return the last event as it was stored, and the context of the session that it starts.
+
+        Raises ConcurrentRequest when another transaction stores one of them now.
+        """
         last = StoredEvent(events[-1])
-        for ends, batch in groupby(fresh, lambda event: event.name == "SessionEnd"):
-            if ends:
-                _end_sessions(batch, actor)
-            else:
-                last = _store_events(list(batch), actor, branch_name)
-        _record_keys(keys, actor)
+        try:
+            with get_backend().join_writes():
+                last = _store_new(events, actor, branch_name) or last
+        except IntegrityError as error:
+            raise ConcurrentRequest from error
         last = last if last.event is events[-1] else StoredEvent(events[-1])
         starts = answered and events[-1].name in STARTS
         return last, _load_context(last, actor, branch_name) if starts else ""
@@ -183,18 +187,24 @@ def _find_new(events: Iterable[HookEvent], actor: Actor) -> tuple[list[HookEvent
     return fresh, sorted(new)
 
 
-def _record_keys(keys: Sequence[str], actor: Actor) -> None:
-    """Record the keys of stored events, behind what is read for them.
+def _store_new(events: Sequence[HookEvent], actor: Actor, branch_name: str) -> StoredEvent | None:
+    """Store the events that were not stored before, and return the last of those that are no end."""
+    last, (fresh, keys) = None, _find_new(events, actor)
+    for ends, batch in groupby(fresh, lambda event: event.name == "SessionEnd"):
+        if ends:
+            _end_sessions(batch, actor)
+        else:
+            last = _store_events(list(batch), actor, branch_name)
+    _record_keys(keys, actor)
+    return last
 
-    Raises ConcurrentRequest when another transaction records one of them now.
-    """
+
+def _record_keys(keys: Sequence[str], actor: Actor) -> None:
+    """Record the keys of stored events, behind what is read for them."""
     now = timezone.now()
     rows = [IngestedEvent(pk=key, project_id=actor.project_id, at=now) for key in keys]
-    try:
-        insert_all(rows)  # waits for a concurrent transaction
-        count_rows(actor.project_id, rows)
-    except IntegrityError as error:
-        raise ConcurrentRequest from error
+    insert_all(rows)  # waits for a concurrent transaction
+    count_rows(actor.project_id, rows)
 
 
 def _store_events(events: Sequence[HookEvent], actor: Actor, branch_name: str) -> StoredEvent:

@@ -14,10 +14,10 @@ from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine, build_message
 from conversations.models import Conversation, Message
 from memory.actors import Actor
-from memory.db.querysets import Lineage
+from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines.sessions.context import find_session
 from memory.engines.sessions.manager import SessionManager
-from memory.engines.sessions.observations import ObservationEngine, build_observation
+from memory.engines.sessions.observations import EarlierCalls, ObservationEngine, build_observation
 from memory.engines.sessions.open_sessions import note_key
 from memory.engines.sessions.tool_calls import as_text
 from memory.engines.versions.commits import CommitWriter
@@ -68,7 +68,7 @@ class EventRows:
         self.commit, self.actor = commit, actor
         self.begins = frozenset() if late else BEGINS
         self.newest: Message | None = None  # what the last event became
-        self.conversations: dict[tuple[str, str], Conversation] = {}
+        self.conversations: dict[tuple[str, str], Conversation | None] = {}
         self.used: dict[UUID, Conversation] = {}  # a session's agent may have messages in several
         self.messages: dict[UUID, list[Message]] = {}
         self.observations: list[Observation] = []
@@ -78,6 +78,8 @@ class EventRows:
     def take(self, event: HookEvent) -> None:
         who = get_event_actor(self.actor, event)
         self.newest = None
+        if event.name in self.begins:  # before its session is written: it was read ahead
+            self._find_conversation(event, who)
         if not self._open_session(event):
             return
         if event.name in ("SessionStart", "SubagentStart"):
@@ -98,10 +100,11 @@ class EventRows:
             self._add_tool_call(event, who)
 
     def write(self) -> None:
+        calls = EarlierCalls(self.commit, self.observations)  # read before anything is written
         for uid, rows in self.messages.items():
             MessageEngine().add(self.commit, self.used[uid], rows)
         if self.observations:
-            ObservationEngine().add_observations(self.commit, self.observations)
+            ObservationEngine().add_observations(self.commit, self.observations, calls)
         for key, size in self._long.items():
             Session.objects.filter(pk=self._sessions[key].pk).update(captured=F("captured") + size)
 
@@ -146,18 +149,19 @@ class EventRows:
 
         A resumed session gets a new one.
         """
-        pair = (event.session, who.agent_id)
-        known = self.conversations.get(pair)
-        if known is None:
-            rows = self.commit.visible_rows(Conversation).filter(
-                session_id=event.session, agent_id=who.agent_id, parent_conversation_id=None
-            )
-            known = next(iter(rows.newest(1)), None)
+        known, pair = self._find_conversation(event, who), (event.session, who.agent_id)
         if known is None or (event.name in self.begins and known.status != Conversation.Status.ACTIVE):
             title = " ".join(filter(None, ["Subagent" if event.agent else "", event.agent_type]))
             known = ConversationEngine().begin(self.commit, who, title=title[:300], model=event.model)
         self.conversations[pair] = self.used[known.uid] = known
         return known
+
+    def _find_conversation(self, event: HookEvent, who: Actor) -> Conversation | None:
+        pair = (event.session, who.agent_id)
+        if pair not in self.conversations:
+            rows = filter_conversations(self.commit.visible_rows(Conversation), event, who)
+            self.conversations[pair] = next(iter(rows.newest(1)), None)
+        return self.conversations[pair]
 
     # ---- messages and observations -------------------------------------------------------------
 
@@ -236,6 +240,11 @@ class EventRows:
         summary = f"The turn failed: {': '.join(filter(None, reasons)) or 'no reason given'}"
         fields = {"summary": summary, "observation_type": "error", "outcome": Observation.Outcome.ERROR.value}
         self.observations.append(build_observation(fields, who))
+
+
+def filter_conversations(rows: VersionedQuerySet, event: HookEvent, who: Actor) -> VersionedQuerySet:
+    """Return the conversations of an event's session and agent that are no forks."""
+    return rows.filter(session_id=event.session, agent_id=who.agent_id, parent_conversation_id=None)
 
 
 def get_project_path(event: HookEvent) -> str:

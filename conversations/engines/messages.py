@@ -24,6 +24,7 @@ from memory.actors import Actor
 from memory.db.budget import take_within
 from memory.db.bulk_sql import build_row
 from memory.db.querysets import VersionedQuerySet
+from memory.db.raw_select import fetch_each
 from memory.db.transactions import retry_methods
 from memory.engines.embedding.enqueue import enqueue_embedding
 from memory.engines.facts.filters import Filter, filters_by, list_values
@@ -136,9 +137,9 @@ class MessageEngine:
             row.task_id = row.task_id or conversation.task_id
             row.agent_id = row.agent_id or conversation.agent_id
             row.user_id, row.app_id = conversation.user_id, conversation.app_id
+        enqueue_embedding(commit, rows)
         commit.add_rows(rows)
         commit.begin_sessions(rows)
-        enqueue_embedding(commit, rows)
         commit.targets += [str(row.uid) for row in rows]
         commit.turns += sum(row.role == Role.USER for row in rows)
         return rows
@@ -279,9 +280,10 @@ def build_message(stated: Mapping[str, Any], actor: Actor) -> Message:
 def _number(commit: CommitWriter, conversation: Conversation, rows: Sequence[Message]) -> None:
     """Assign each row its requested number if that is free, else the next. Raises Exists."""
     messages = commit.visible_rows(Message).filter(conversation_id=conversation.uid)
-    last = messages.highest(1, "sequence_num")
+    plan = messages.plan_edge(("sequence_num",), 1, "sequence_num")
+    last = max((number for (number,) in fetch_each(plan)), default=0)
     shared = load_thread(commit.lineage, conversation).shared_to
-    following = max(last[0].sequence_num if last else 0, shared) + 1
+    following = max(last, shared) + 1
     requested = [row.sequence_num for row in rows if row.sequence_num is not None]
     if requested and min(requested) < following:
         shared = max(shared, find_shared_number(commit, conversation))

@@ -25,7 +25,7 @@ from conversations.engines.prompt_choice import (
 from conversations.engines.prompt_intent import get_request, share_words, weigh
 from conversations.engines.unknown_questions import is_unknown, mark_question
 from conversations.models import Message
-from memory.db.backend import get_backend
+from memory.db.backend import get_backend, get_index
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.raw_select import Statement, plan_one
 from memory.db.united import read_together
@@ -33,7 +33,13 @@ from memory.engines.embedding.models import usable_provider
 from memory.engines.facts.assessment import attach_belief, plan_assessments, searchable_rows
 from memory.engines.facts.short_ids import shorten_id
 from memory.engines.search.answer_boost import ASKS
-from memory.engines.search.candidates import MAX_QUERY_LENGTH, PreparedQuery, embed_query, find_candidates
+from memory.engines.search.candidates import (
+    MAX_QUERY_LENGTH,
+    Candidates,
+    PreparedQuery,
+    embed_query,
+    find_candidates,
+)
 from memory.engines.sessions.context import list_others, plan_others
 from memory.engines.sessions.general import GeneralFacts, plan_paths
 from memory.engines.sessions.lines import (
@@ -98,7 +104,7 @@ def recall_for_prompt(
     known = {*recalled, *UUID_PATTERN.findall(session.context)}
     with get_backend().snapshot():
         statements = Statements(ReadPoint(session.project_id, lineage, now))
-        read_together(plan_recall(session, lineage))
+        read_together(plan_recall(question, session, lineage))
         ask = Ask(question, session, list_others(session, MAX_SESSIONS), statements)
         # Expiry and verdicts are checked later: so the vectors are compared in a thread.
         shown = ask.narrow(Fact.objects.in_lineage(lineage).searchable())
@@ -122,11 +128,12 @@ def recall_for_prompt(
     return build_recall(chosen, {one.uid for one in facts})
 
 
-def plan_recall(session: Session, lineage: Lineage) -> list[Statement]:
+def plan_recall(question: PreparedQuery, session: Session, lineage: Lineage) -> list[Statement]:
     """Return the statements of what is asked of any prompt."""
     others = [*plan_others(session, MAX_SESSIONS), plan_paths(session)]
     of_search = [plan_one(Branch, id=lineage[0][0]), plan_one(Project, id=session.project_id)]
-    return [*others, *of_search, plan_one(VectorClock, project=session.project_id)]
+    words = get_index().plan_words(Fact.objects.in_lineage(lineage), question.words)
+    return [*others, *of_search, plan_one(VectorClock, project=session.project_id), *words]
 
 
 # ---- finding -------------------------------------------------------------------------------------------
@@ -157,13 +164,30 @@ class Found(NamedTuple):
     cosines: Mapping[int, float] = {}
 
 
+class RankedRows(NamedTuple):
+    """The ids of the nearest rows, those that share words, and the cosines of both."""
+
+    near: set[int]
+    words: Candidates
+    cosines: dict[int, float]
+
+
 def find_facts(ask: Ask, near: Sequence[Hits]) -> Found:
     """Return facts of the repository, or of none; ``near`` are the nearest."""
     rows = searchable_rows(ask.lineage, ask.statements.point.now)
-    ranked = [rank(narrowed, hits, ask) for narrowed, hits in zip(ask.narrow(rows), near, strict=True)]
-    cosines = {rid: cosine for found, _ in ranked for rid, cosine in found.items()}
-    batch = rows.fetch_by_key("rid", {rid for _, rids in ranked for rid in rids})
-    return Found(filter_own(batch, ask.session), cosines)
+    loose = ask.narrow(Fact.objects.in_lineage(ask.lineage).searchable())
+    sources = list(zip(ask.narrow(rows), near, loose, strict=True))
+    ranked = [rank(narrowed, hits, ask, quick) for narrowed, hits, quick in sources]
+    batch = rows.fetch_by_key("rid", set().union(*map(list_ids, ranked)))
+    valid = {row.rid for row in batch}
+    if any(one.words.needs_refill(MAX_CANDIDATES, valid) for one in ranked):
+        ranked = [rank(narrowed, hits, ask) for narrowed, hits, _ in sources]
+        batch = rows.fetch_by_key("rid", set().union(*map(list_ids, ranked)))
+    for one in ranked:
+        one.words.trim_words(MAX_CANDIDATES, valid)
+    chosen = set().union(*map(list_ids, ranked))
+    cosines = {rid: cosine for one in ranked for rid, cosine in one.cosines.items() if rid in chosen}
+    return Found(filter_own([row for row in batch if row.rid in chosen], ask.session), cosines)
 
 
 def describe_facts(ask: Ask, found: Found) -> Iterator[Memory]:
@@ -232,9 +256,9 @@ def find_messages(ask: Ask) -> Found:
         return Found()
     messages = Message.objects.in_lineage(ask.lineage)
     rows = messages.filter_indexed(role=Message.Role.USER.value, session_id=ask.earlier)
-    cosines, found = rank(rows, find_nearest(rows, ask), ask)
-    batch = rows.fetch_by_key("rid", found, MAX_READ)
-    return Found([row for row in batch if not is_left_out(row, ask.session.project_path)], cosines)
+    ranked = rank(rows, find_nearest(rows, ask), ask)
+    batch = rows.fetch_by_key("rid", list_ids(ranked), MAX_READ)
+    return Found([row for row in batch if not is_left_out(row, ask.session.project_path)], ranked.cosines)
 
 
 def describe_messages(ask: Ask, found: Found, stated: Sequence[Memory]) -> Iterator[Memory]:
@@ -269,16 +293,23 @@ def find_nearest(rows: VersionedQuerySet, ask: Ask) -> Hits:
     return rows.nearest_deferred(question.vector, MAX_CANDIDATES, question.model, ask.session.project_id)
 
 
-def rank(rows: VersionedQuerySet, near: Hits, ask: Ask) -> tuple[dict[int, float], list[int]]:
-    """Return the cosines of the rows that are near or share words, by their id, and the ids."""
+def rank(rows: VersionedQuerySet, near: Hits, ask: Ask, loose: VersionedQuerySet | None = None) -> RankedRows:
+    """Return the rows that are near or share words; those that share some, but for expiry and verdicts, of
+    ``loose`` where they are given.
+    """
     question, project_id = ask.question, ask.session.project_id
     # Without the search for parts of words, which reads every row where no row has a word of the prompt.
-    found = find_candidates(rows, question, "keyword", MAX_CANDIDATES, project_id, substrings=False)
-    cosines = dict(near)
+    options: dict[str, Any] = {"near": loose, "substrings": False}
+    found = find_candidates(rows, question, "keyword", MAX_CANDIDATES, project_id, **options)
+    cosines, nearest = dict(near), {rid for rid, _ in near}
     others = [rid for rid in found.keyword if rid not in cosines]
     if question.vector is not None and others:
         cosines |= dict(rows.score_cosines(others, question.vector, question.model, project_id))
-    return cosines, sorted(cosines.keys() | found.keyword.keys())
+    return RankedRows(nearest, found, cosines)
+
+
+def list_ids(ranked: RankedRows) -> set[int]:
+    return ranked.near | ranked.words.keyword.keys()
 
 
 def learned_texts(sources: Sequence[UUID], ask: Ask) -> dict[UUID, set[str]]:

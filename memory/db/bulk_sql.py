@@ -10,6 +10,8 @@ from django.db import connections, models
 from django.db.models.base import ModelState
 from django.db.models.constants import OnConflict
 
+from memory.db.backend import get_backend
+
 RowT = TypeVar("RowT", bound=models.Model)
 # The driver takes the values of these fields as they are; all others are converted by the field.
 PLAIN = (models.CharField, models.TextField, models.IntegerField, models.FloatField, models.BooleanField)
@@ -30,6 +32,8 @@ def insert_all(
     params = [get_values(row) for row in rows]
     if prepared:
         params = [convert_row(values, prepared) for values in params]
+    if len(rows) == 1 and not ignore_conflicts and get_backend(using).keep_write(sql, params[0]):
+        return 1
     with connection.cursor() as cursor:
         cursor.executemany(sql, params)
         return int(cursor.rowcount)
@@ -90,8 +94,11 @@ def insert_one(row: models.Model, *, using: str = "default") -> None:
 def update_one(row: models.Model, *names: str, unless: str = "", using: str = "default") -> None:
     """Update the named fields of an existing row; ``unless`` is a column that must have no value."""
     sql, get_values, prepared = update_statement(type(row), names, unless, using)
+    values = convert_row(get_values(row), prepared)
+    if get_backend(using).keep_write(sql, values):
+        return
     with connections[using].cursor() as cursor:
-        cursor.execute(sql, convert_row(get_values(row), prepared))
+        cursor.execute(sql, values)
 
 
 def convert_row(values: tuple, prepared: Sequence[tuple[int, Callable]]) -> list:

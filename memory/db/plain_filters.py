@@ -1,6 +1,7 @@
 """Filters of plain columns as conditions: the ORM takes longer to compile one than the database to run it."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from enum import Enum
 from functools import cache
 from typing import Any
@@ -29,6 +30,33 @@ class IsNull(Condition):
         return f"{self.alias}.{connection.ops.quote_name(self.of.column)} IS NULL", ()
 
 
+class EndsAfter(Condition):
+    """A condition: a column's time, if it has one, is after another time."""
+
+    def __init__(self, model: type[models.Model], name: str, at: datetime) -> None:
+        super().__init__()
+        self.of: Any = model._meta.get_field(name)
+        self.at = at
+
+    def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
+        column = f"{self.alias}.{connection.ops.quote_name(self.of.column)}"
+        return f"({column} IS NULL OR {column} > %s)", prepare_values(self.of, [self.at], connection)
+
+
+class IsNot(Condition):
+    """A condition: another one is not met. That one is of rows elsewhere, and never unknown."""
+
+    looks_elsewhere = True
+
+    def __init__(self, other: Condition) -> None:
+        super().__init__()
+        self.other = other
+
+    def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
+        sql, values = self.other.for_alias(self.alias).render(connection)
+        return f"NOT {sql}", values
+
+
 class IsBeyond(Condition):
     """A condition: a column is below a value, or above it."""
 
@@ -53,12 +81,21 @@ def split_filters(
     others: list[Filter] = []
     for one in filters:
         negate, args, kwargs = one
-        each = [*args, *(take_lookup(model, lookup, value) for lookup, value in kwargs.items())]
+        each = [part for arg in args for part in split_q(model, arg)]
+        each += [take_lookup(model, lookup, value) for lookup, value in kwargs.items()]
         if negate or not all(isinstance(condition, Condition) for condition in each):
             others.append(one)
         else:
             found += each
     return found, others
+
+
+def split_q(model: type[models.Model], part: Any) -> list[Any]:
+    """Return the conditions that a part of a filter joins with AND; itself where it is something else."""
+    if not isinstance(part, Q) or part.negated or part.connector != Q.AND:
+        return [part]
+    each = part.children
+    return [take_lookup(model, *one) if isinstance(one, tuple) else one for one in each]
 
 
 def replay_filters(rows: models.QuerySet, filters: Iterable[Filter]) -> models.QuerySet:

@@ -68,6 +68,14 @@ class Reading:
         return convert_rows(self.connection, self.converters, rows)
 
 
+class RawReading(Reading):
+    """A SELECT of so many columns, with values as the database has them."""
+
+    def __init__(self, connection: Any, width: int) -> None:
+        self.connection = connection
+        self.converters = [(None, [], None)] * width
+
+
 Statement = tuple[Reading, str, Sequence[Any]]  # with the values of its placeholders
 
 

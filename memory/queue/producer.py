@@ -11,7 +11,7 @@ from django.db import transaction
 from kombu.utils.json import dumps
 
 from memory.clock import read_time
-from memory.db.raw_select import select_equal
+from memory.db.raw_select import Statement, fetch_each, plan_equal
 from memory.models import QueueMessage
 from memory.queue.broker import in_database
 from memory.queue.publisher import publisher, send_task
@@ -82,6 +82,11 @@ def is_queued(name: str, *args: Any) -> bool:
     return QueueMessage.objects.filter(key=build_key(name, args)).exists()
 
 
+def plan_waiting(key: str) -> list[Statement]:
+    """Return the statement that reads whether a message waits already, for ``read_together``."""
+    return plan_equal(QueueMessage, ("claim",), key=[key])
+
+
 def store_message(app: Celery, name: str, args: tuple[Any, ...]) -> None:
     from memory.queue.broker.transport import KEY, short_write
 
@@ -91,7 +96,7 @@ def store_message(app: Celery, name: str, args: tuple[Any, ...]) -> None:
             # A waiting message will see what this transaction wrote, as it cannot be claimed before the
             # commit. Where writers do not queue it can be; then the sweep finds the work. One that was set
             # aside, which nobody claims, blocks a second message too.
-            if (None,) not in select_equal(QueueMessage, ("claim",), key=[key]):
+            if (None,) not in fetch_each(plan_waiting(key)):
                 send_task(app, name, args, headers={KEY: key})
     except Exception:
         logger.exception("%s%r was not queued; a sweep will find the work", name, args)

@@ -395,4 +395,4 @@ def test_a_request_takes_few_statements(project: Project, monkeypatch: pytest.Mo
         with CaptureQueriesContext(connection) as queries:
             assert api(method, path, body).status_code in (200, 201)
         counts.append(len(queries))
-    assert counts == [0, 1, 1, 1, 3, 8]  # the same again, without an embedder
+    assert counts == [0, 1, 1, 1, 3, 4]  # the same again, without an embedder

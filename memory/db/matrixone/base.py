@@ -102,6 +102,14 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
         self.readings: dict[Any, Any] = {}  # see memory.db.raw_select
         self.reads_past_damage = False
 
+    def join_writes(self) -> AbstractContextManager[None]:
+        """Do nothing: each row is written by a statement of its own."""
+        return nullcontext()
+
+    def keep_write(self, sql: str, values: Sequence[Any]) -> bool:
+        """Return False: no write waits for another."""
+        return False
+
     @cached_property
     def index(self) -> SearchIndex:
         return SearchIndex(self)

@@ -85,6 +85,10 @@ class SearchIndex:
         """Return False: the server looks at each row."""
         return False
 
+    def plan_words(self, rows: VersionedQuerySet, words: Sequence[str]) -> list[Any]:
+        """Return no statement: words and rows are found by one."""
+        return []
+
     def match_words(
         self, rows: VersionedQuerySet, words: Sequence[str], k: int, also: Sequence[int]
     ) -> tuple[Ranked, Ranked]:

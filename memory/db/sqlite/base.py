@@ -3,10 +3,8 @@
 import sqlite3
 import weakref
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
-from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID, SafeUUID
@@ -17,21 +15,23 @@ from django.utils.dateparse import parse_datetime
 from django.utils.functional import cached_property
 
 from memory.db.backend import FileBackend
-from memory.db.damage import Damage, clear_damage, find_damage, is_write, mark_damaged, require_undamaged
+from memory.db.damage import Damage, clear_damage, find_damage, mark_damaged, require_undamaged
 from memory.db.errors import DamageFound
 from memory.db.sqlite.checkpoint import get_log_bound
 from memory.db.sqlite.copies import Copies
+from memory.db.sqlite.cursors import Cursor, CursorPastDamage
 from memory.db.sqlite.damaged_file import DamagedFile, open_damaged
-from memory.db.sqlite.django_internals import SQLiteCursor, SQLiteWrapper
+from memory.db.sqlite.django_internals import SQLiteWrapper
 from memory.db.sqlite.file_check import FileCheck
 from memory.db.sqlite.index_check import IndexCheck
 from memory.db.sqlite.index_state import KnownState
+from memory.db.sqlite.joined_writes import JoinedWrites
 from memory.db.sqlite.older_code import bar_older_code, readmit_older_code
 from memory.db.sqlite.online_backup import OnlineCopy
 from memory.db.sqlite.overwriting import overwrite_deleted
 from memory.db.sqlite.schema import DatabaseSchemaEditor, index_tables, list_filled
 from memory.db.sqlite.search_index import SearchIndex
-from memory.db.sqlite.storage import ErrorWrapper, get_state, note_commit, suppress_damage
+from memory.db.sqlite.storage import ErrorWrapper, get_state, note_commit
 from memory.db.sqlite.structure import EmptyStore
 from memory.db.sqlite.vocabulary import create_vocabularies
 from memory.db.sqlite.write_lock import FairLock, get_file_lock
@@ -109,58 +109,6 @@ class DatabaseOperations(operations.DatabaseOperations):
         return statements + [f"DELETE FROM {self.quote_name(name)};" for name in indexed]
 
 
-class Cursor(SQLiteCursor):
-    """Django's cursor, which keeps statements that it has rewritten for SQLite.
-
-    It refuses to write outside of a transaction to a store that is damaged; see ``require_undamaged``.
-    """
-
-    store = ""
-
-    def close(self) -> None:
-        with suppress(sqlite3.ProgrammingError):  # where it was closed with its connection
-            super().close()
-
-    def execute(self, query: Any, params: Any = None) -> Any:
-        if not self.connection.in_transaction and is_write(query):
-            require_undamaged(self.store)
-        return super().execute(query, params)
-
-    def executemany(self, query: Any, param_list: Any) -> Any:
-        if not self.connection.in_transaction and is_write(query):
-            require_undamaged(self.store)
-        return super().executemany(query, param_list)
-
-    def convert_query(self, query: str, *, param_names: list[str] | None = None) -> str:
-        is_named = param_names is not None
-        return super().convert_query(query, param_names=param_names) if is_named else convert_marks(query)
-
-
-class CursorPastDamage(Cursor):
-    """A cursor whose rows end where the file cannot be read on."""
-
-    def execute(self, query: Any, params: Any = None) -> Any:
-        with suppress_damage():
-            super().execute(query, params)
-        return self
-
-    def fetchone(self) -> Any:
-        with suppress_damage():
-            return super().fetchone()
-
-    def fetchmany(self, size: int | None = None) -> list[Any]:
-        return list(islice(iter(self.fetchone, None), size or self.arraysize))
-
-    def fetchall(self) -> list[Any]:
-        return list(iter(self.fetchone, None))
-
-
-@lru_cache(maxsize=256)
-def convert_marks(query: str) -> str:
-    """Return a statement with SQLite's placeholders, as Django writes it."""
-    return base.FORMAT_QMARK_REGEX.sub("?", query).replace("%%", "%")
-
-
 class DatabaseWrapper(SQLiteWrapper):
     SchemaEditorClass = DatabaseSchemaEditor
     features: DatabaseFeatures
@@ -173,7 +121,9 @@ class DatabaseWrapper(SQLiteWrapper):
         self._turn: FairLock | None = None
         self._in_snapshot = False
         self.has_vocabularies = False  # whether this connection has tables of the indexes' words
-        self._state = KnownState(self)
+        self._state, self._joined = KnownState(self), JoinedWrites(self)
+        self.join_writes, self.keep_write = self._joined.join_writes, self._joined.keep_write
+        self.drop_joined_views = self._joined.drop_views
         self.readings: dict[Any, Any] = {}  # see memory.db.raw_select
         self.reads_past_damage = False
         self._streams: weakref.WeakSet[Any] = weakref.WeakSet()  # cursors whose rows are read bit by bit
@@ -181,7 +131,8 @@ class DatabaseWrapper(SQLiteWrapper):
     def get_new_connection(self, conn_params: Any) -> Any:
         if self.alias == DEFAULT_DB_ALIAS:
             self.file_check.refuse_foreign()
-        made, self.has_vocabularies = super().get_new_connection(conn_params), False
+        made = super().get_new_connection(conn_params)
+        self.forget_temporary()
         # Weak: the garbage collector does not see SQLite's reference to a function, and the connection of
         # a thread that has ended would stay open.
         index = weakref.proxy(self.index)
@@ -194,7 +145,7 @@ class DatabaseWrapper(SQLiteWrapper):
 
     def create_cursor(self, name: str | None = None) -> Any:
         cursor = self.connection.cursor(factory=CursorPastDamage if self.reads_past_damage else Cursor)
-        cursor.store = self.store
+        cursor.store, cursor.in_snapshot = self.store, self._in_snapshot
         return cursor
 
     def chunked_cursor(self) -> Any:
@@ -304,32 +255,38 @@ class DatabaseWrapper(SQLiteWrapper):
                 create_vocabularies(self.connection)
             self.has_vocabularies = True
         self.connection.execute("BEGIN DEFERRED")
-        self._reading_only(True)
+        self._in_snapshot = True
         try:
             self._state.follow()
             yield
         finally:
-            self._reading_only(False)
+            self._in_snapshot = False
             self.connection.execute("ROLLBACK")
 
     @property
     def notes(self) -> dict[Any, Any]:
         """Return what was read of the present state."""
+        self._joined.send()
         return self._state.values if self._in_snapshot else self._state.follow()
+
+    def forget_temporary(self) -> None:
+        """Note that this connection has no temporary tables and views: they are made anew when needed."""
+        self.has_vocabularies = False
+        self._joined.forget_views()
 
     @contextmanager
     def allow_temporary_tables(self) -> Iterator[None]:
         """Allow temporary tables, inside a snapshot too."""
         was, self._in_snapshot = self._in_snapshot, False
-        self.connection.execute("PRAGMA query_only = OFF")
+        is_copy = self.is_read_only()
+        if is_copy:
+            self.connection.execute("PRAGMA query_only = OFF")
         try:
             yield
         finally:
-            self._reading_only(was)
-
-    def _reading_only(self, yes: bool) -> None:
-        self._in_snapshot = yes
-        self.connection.execute(f"PRAGMA query_only = {int(yes)}")
+            self._in_snapshot = was
+            if is_copy:
+                self.connection.execute("PRAGMA query_only = ON")
 
     def must_rerun(self, error: BaseException) -> bool:
         """Return False: writers queue, so no transaction is ever aborted for another."""
@@ -373,6 +330,7 @@ class DatabaseWrapper(SQLiteWrapper):
             self._pass_on()
 
     def _rollback(self) -> None:
+        self._joined.forget_views()
         try:
             super()._rollback()
         finally:
@@ -381,6 +339,7 @@ class DatabaseWrapper(SQLiteWrapper):
     def savepoint_rollback(self, sid: str) -> None:
         super().savepoint_rollback(sid)
         self._state.forget()
+        self._joined.forget_views()
 
     def _close(self) -> None:
         try:

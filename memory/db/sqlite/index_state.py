@@ -2,6 +2,7 @@
 nothing at all has changed.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 MAX_VALUES = 1000  # of one state, rows of a statement among them, beyond which all are read again
@@ -20,20 +21,29 @@ def read_state(cursor: Any) -> tuple[int, Commit]:
     return epoch, (place, str(uid)) if place else NO_COMMIT
 
 
-def read_added(cursor: Any, table: str, index: str, place: int) -> tuple[int, Commit, str, str]:
-    """Return the state, the id of the commit at a place in their order, and the rows of a table that those
-    behind it added, as id:length in the index, with commas between them.
+ADDED_COLUMNS = 5  # of ``select_added``, before further ones
+
+
+def select_added(table: str, index: str, further: Sequence[str] = ()) -> str:
+    """Return a SELECT of the state, for ``parse_added``, and of further columns; its first two values are a
+    place in the order of commits.
     """
-    cursor.execute(
-        "SELECT user_version, c.rowid, c.id, (SELECT id FROM memory_commit WHERE rowid = %s),"
-        " (SELECT group_concat(v.rid || ':' || coalesce(hex(d.sz), '')) FROM memory_commit n"
+    columns = [
+        "user_version, c.rowid, c.id, (SELECT id FROM memory_commit WHERE rowid = %s)",
+        "(SELECT group_concat(v.rid || ':' || coalesce(hex(d.sz), '')) FROM memory_commit n"
         f' CROSS JOIN "{table}" v ON v.branch_id = n.branch_id AND v.seq_from = n.seq'
-        f' LEFT JOIN "{index}_docsize" d ON d.id = v.rid WHERE n.rowid > %s)'
-        " FROM pragma_user_version"
-        " LEFT JOIN memory_commit c ON c.rowid = (SELECT max(rowid) FROM memory_commit)",
-        [place, place],
-    )
-    epoch, newest, uid, known, added = cursor.fetchone()
+        f' LEFT JOIN "{index}_docsize" d ON d.id = v.rid WHERE n.rowid > %s)',
+        *further,
+    ]
+    newest = "LEFT JOIN memory_commit c ON c.rowid = (SELECT max(rowid) FROM memory_commit)"
+    return f"SELECT {', '.join(columns)} FROM pragma_user_version {newest}"
+
+
+def parse_added(row: Sequence[Any]) -> tuple[int, Commit, str, str]:
+    """Return the state, the id of the commit at the place, and the rows of the table that those behind it
+    added, as id:length in the index, with commas between them.
+    """
+    epoch, newest, uid, known, added = row
     return epoch, (newest, str(uid)) if newest else NO_COMMIT, known or "", added or ""
 
 

@@ -9,7 +9,7 @@ whenever rows of the index were replaced or removed for good, which the database
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 
 from memory.db.bm25 import find_stem
-from memory.db.querysets import Ranked, VersionedQuerySet
+from memory.db.index_tokens import search_phrases, spell_signs
+from memory.db.raw_select import RawReading, Statement
 from memory.db.sqlite import vocabulary
 from memory.db.sqlite.closed_versions import match_text
-from memory.db.sqlite.index_state import NO_COMMIT, Commit, read_added
-from memory.db.sqlite.vector_caches import find_vector_cache
+from memory.db.sqlite.index_state import ADDED_COLUMNS, NO_COMMIT, Commit, parse_added, select_added
 from memory.db.sqlite.vocabulary import Lengths
 
+MAX_PHRASES = 200  # of a query
 MAX_POSTINGS = 4_000_000  # of all words of an index, 12 bytes each
 WORD_POSTINGS = 50  # whose memory a word takes besides its own: words that no text has need a bound too
 NO_PLACE = 2**62  # behind all commits
@@ -31,12 +32,12 @@ MAX_WORD_LENGTH = 200  # characters of a word that is kept: a query of 8,000 may
 MAX_CACHES = 16  # of indexes: a store has three
 MAX_NEW_ROWS = 100  # looked up one by one; beyond them a word is read again
 MAX_GROWTH = 0.02  # of an index, until a word is read again: scores depend on the number of texts
-UNFILTERED, FILTERED = 4, 20  # matches that are looked at first, for each that is wanted
 MAX_UNITED = 100  # selects of a statement
 MAX_LOG = 10_000  # rows, and commits, beyond which all words are read again
 ONE_OF = " AND rowid IN (SELECT value FROM json_each(%s))"
 
 Point = tuple[int, int]  # an epoch of the index, and a length of the log
+ReadWords = tuple[dict[str, str], Sequence[Any]]  # stems by phrase, and the columns of their places
 
 
 @dataclass(frozen=True)
@@ -125,20 +126,55 @@ class KeywordCache:
         None where it reads an older state than the cache has.
         """
         with connection.cursor() as cursor:
-            if (point := self._follow_commits(cursor)) is None:
+            point, read = self._follow_commits(connection, cursor, phrases)
+            if point is None:
                 return None
             listed = connection.has_vocabularies
-            return Matches.of(self._load_words(cursor, phrases, point, listed))
+            return Matches.of(self._load_words(cursor, phrases, point, read, listed))
+
+    def plan(self, connection: Any, phrases: Sequence[str]) -> Statement:
+        """Return the statement of ``match``, for ``read_together``."""
+        with self._lock:
+            sql, values, stems = self._plan_reading(connection, phrases)
+        return RawReading(connection, ADDED_COLUMNS + bool(stems) + len(stems)), sql, values
+
+    def _plan_reading(
+        self, connection: Any, phrases: Sequence[str]
+    ) -> tuple[str, Sequence[Any], dict[str, str]]:
+        """Return the statement that reads what changed and single words that are not kept, and those."""
+        new = [one for one in phrases if one not in self._words] if connection.has_vocabularies else []
+        stems = self._list_stems(new)
+        columns = vocabulary.name_columns(self.index, len(stems)) if stems else ()
+        place, _ = self._newest
+        return select_added(self.table, self.index, columns), (place, place, *stems.values()), stems
 
     # ---- what changed --------------------------------------------------------------------------
 
-    def _follow_commits(self, cursor: Any) -> Point | None:
-        """Bring the log up to the snapshot; return the point in it, None for an older snapshot."""
+    @staticmethod
+    def _list_stems(phrases: Sequence[str]) -> dict[str, str]:
+        """Return the stems of single words that are not too long, by their phrases."""
+        short = (phrase for phrase in phrases if len(phrase) <= MAX_WORD_LENGTH)
+        return {phrase: stem for phrase in short if (stem := find_stem(phrase)) is not None}
+
+    @property
+    def _newest(self) -> Commit:
+        return self._commit if self._epoch >= 0 else (NO_PLACE, "")
+
+    def _follow_commits(
+        self, connection: Any, cursor: Any, phrases: Sequence[str]
+    ) -> tuple[Point | None, ReadWords]:
+        """Bring the log up to the snapshot; return the point in it, None for an older snapshot, and what was
+        read of words that were not kept.
+        """
         with self._lock:
-            epoch, last, is_there, added = self._read_changes(cursor)
+            sql, values, stems = self._plan_reading(connection, phrases)
+            # Taken out of the notes: a list of rows may be long.
+            rows = connection.notes.pop((sql, *values), None) or _fetch_all(cursor, sql, values)
+            epoch, last, is_there, added = self._parse_changes(rows[0][:ADDED_COLUMNS])
+            read = stems, rows[0][ADDED_COLUMNS:]
             changed = last != self._commit
             if epoch < self._epoch or (epoch == self._epoch and changed and last in self._seen):
-                return None
+                return None, read
             is_long = max(len(self._log), len(self._seen)) > MAX_LOG
             if epoch != self._epoch or is_long or (changed and not is_there):
                 cursor.execute(f'SELECT count(*) FROM "{self.index}_docsize"')
@@ -148,21 +184,21 @@ class KeywordCache:
                 self._added += added
                 self._commit = last
                 self._seen.add(last)
-            return epoch, len(self._log)
+            return (epoch, len(self._log)), read
 
-    def _read_changes(self, cursor: Any) -> tuple[int, Commit, bool, list[tuple[int, str]]]:
+    def _parse_changes(self, row: Sequence[Any]) -> tuple[int, Commit, bool, list[tuple[int, str]]]:
         """Return the epoch, the newest commit, whether the newest that is known is there, as no other has
         taken its place, and the rows that were added since with their lengths as the index has them.
         """
-        place, uid = self._commit if self._epoch >= 0 else (NO_PLACE, "")
-        epoch, last, known, added = read_added(cursor, self.table, self.index, place)
+        _, uid = self._newest
+        epoch, last, known, added = parse_added(row)
         pairs = (pair.split(":") for pair in added.split(",")) if added else ()
         return epoch, last, known == uid, [(int(rid), size) for rid, size in pairs]
 
     # ---- words ---------------------------------------------------------------------------------
 
     def _load_words(
-        self, cursor: Any, phrases: Sequence[str], point: Point, listed: bool
+        self, cursor: Any, phrases: Sequence[str], point: Point, read: ReadWords, is_listed: bool
     ) -> list[WordScores]:
         """Return the words up to the point; those that lack rows are read together."""
         epoch, known = point
@@ -173,7 +209,7 @@ class KeywordCache:
         late = [phrase for phrase, rows in new.items() if rows and not self._must_reread(words[phrase], rows)]
         fresh = [phrase for phrase in phrases if phrase not in words or (new[phrase] and phrase not in late)]
         words |= self._add_new_rows(cursor, {phrase: (words[phrase], new[phrase]) for phrase in late})
-        words |= self._read_words(cursor, fresh, point, listed)
+        words |= self._read_words(cursor, fresh, point, read, is_listed)
         for phrase in (*late, *fresh):
             self._keep_word(phrase, words[phrase], epoch)
         return [words[phrase] for phrase in phrases]
@@ -197,25 +233,32 @@ class KeywordCache:
         return WordScores(rows[order], scores[order], word.read_at, word.known + len(new))
 
     def _read_words(
-        self, cursor: Any, phrases: Sequence[str], point: Point, listed: bool
+        self, cursor: Any, phrases: Sequence[str], point: Point, read: ReadWords, is_listed: bool
     ) -> dict[str, WordScores]:
-        """Read all that has the words: of single ones together, of several words and long ones one by one."""
-        short = [phrase for phrase in phrases if listed and len(phrase) <= MAX_WORD_LENGTH]
-        stems = {phrase: stem for phrase in short if (stem := find_stem(phrase)) is not None}
-        rest = [phrase for phrase in phrases if phrase not in stems]
-        read = dict(zip(rest, self._fetch(cursor, [(phrase, "") for phrase in rest]), strict=True))
-        read |= self._score_stems(cursor, stems, point[0])
+        """Return all that has the words: of single ones what was read, or is read together now; of several
+        words and long ones one by one.
+        """
+        stems, row = read
+        scored = self._score_stems(cursor, stems, row, point[0])
+        rest = [phrase for phrase in phrases if phrase not in scored]
+        if grown := self._list_stems(rest) if is_listed else {}:
+            columns = ", ".join(vocabulary.name_columns(self.index, len(grown)))
+            (row,) = _fetch_all(cursor, f"SELECT {columns}", [*grown.values()])
+            scored |= self._score_stems(cursor, grown, row, point[0])
+            rest = [phrase for phrase in rest if phrase not in grown]
+        scored |= dict(zip(rest, self._fetch(cursor, [(phrase, "") for phrase in rest]), strict=True))
         return {
-            p: WordScores(rows, scores.astype("f4"), point[1], point[1]) for p, (rows, scores) in read.items()
+            phrase: WordScores(rows, scores.astype("f4"), point[1], point[1])
+            for phrase, (rows, scores) in scored.items()
         }
 
     def _score_stems(
-        self, cursor: Any, stems: Mapping[str, str], epoch: int
+        self, cursor: Any, stems: Mapping[str, str], row: Sequence[Any], epoch: int
     ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Return the rows and scores of single words, by their phrases."""
         if not stems:
             return {}
-        places, totals = vocabulary.read_places(cursor, self.index, list(stems.values()))
+        places, totals = vocabulary.parse_places(*row)
         lengths = self._load_lengths(cursor, np.unique(np.concatenate([each.rows for each in places])), epoch)
         return {
             phrase: (rows, vocabulary.score_rows(counts, vocabulary.select_lengths(lengths, rows), totals))
@@ -277,6 +320,17 @@ class KeywordCache:
                 self._postings -= gone.size
 
 
+def list_phrases(words: Sequence[str]) -> list[str]:
+    """Return the phrases of the index that the words of a query are looked up by."""
+    found = dict.fromkeys(phrase for word in words for phrase in search_phrases(word))
+    return [spell_signs(phrase) for phrase in list(found)[:MAX_PHRASES]]
+
+
+def _fetch_all(cursor: Any, sql: str, values: Sequence[Any]) -> list[tuple]:
+    cursor.execute(sql, values)
+    return list(cursor.fetchall())
+
+
 _caches: OrderedDict[tuple[str, str], KeywordCache] = OrderedDict()
 _caches_lock = threading.Lock()
 
@@ -297,55 +351,3 @@ def forget_words() -> None:
     with _caches_lock:
         for cache in _caches.values():
             cache.forget_words()
-
-
-def find_visible(
-    connection: Any,
-    rows: VersionedQuerySet,
-    matches: Matches,
-    k: int,
-    read: Callable[[Any, VersionedQuerySet, Sequence[int]], set[int]],
-) -> Ranked:
-    """Return the best k matches that are among the rows, best first; ``read`` says which are."""
-    count = k * (UNFILTERED if rows.known_to_index else FILTERED)
-    while True:
-        best = matches.best(count)
-        visible = read(connection, rows, [rid for rid, _ in best])
-        found = [hit for hit in best if hit[0] in visible]
-        if len(found) >= k or len(best) < count:
-            return found[:k]
-        count *= 4
-
-
-def list_visible(connection: Any, rows: VersionedQuerySet, rids: Sequence[int], k: int) -> set[int]:
-    """Return those of the row ids that are among the rows, at least the first k of them, for a lineage that
-    the caches cover.
-
-    The cache of vectors knows which the lineage shows; other filters are left to the database.
-    """
-    cache = None if rows.tokens else find_vector_cache(connection, rows.model, rows.lineage or ())
-    shown = cache.list_visible(rids, rows) if cache else None
-    if shown is None:
-        return read_visible(connection, rows, rids)
-    if rows.known_to_index:
-        return shown
-    return read_first_visible(connection, rows, [rid for rid in rids if rid in shown], k)
-
-
-def read_first_visible(connection: Any, rows: VersionedQuerySet, rids: Sequence[int], k: int) -> set[int]:
-    """Return those of the row ids that are among the rows, until k are: most filters leave out few."""
-    visible: set[int] = set()
-    start, size = 0, k + k // 4
-    while len(visible) < k and start < len(rids):
-        visible |= read_visible(connection, rows, rids[start : start + size])
-        start, size = start + size, size * 2
-    return visible
-
-
-def read_visible(connection: Any, rows: VersionedQuerySet, rids: Sequence[int]) -> set[int]:
-    """Return those of the row ids that are among the rows, from the database."""
-    check, params = rows.visibility_sql("ranked.r")
-    sql = f"SELECT r FROM (SELECT value AS r FROM json_each(%s)) ranked WHERE {check}"
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [json.dumps(list(rids)), *params])
-        return {rid for (rid,) in cursor.fetchall()}

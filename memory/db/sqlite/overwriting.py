@@ -64,7 +64,7 @@ def _rewrite_file(connection: Any, path: str) -> str:
         turn.release()
         with suppress(OperationalError), connection.cursor() as cursor:
             cursor.execute("PRAGMA temp_store = MEMORY")
-        connection.has_vocabularies = False  # that has dropped all temporary tables
+        connection.forget_temporary()  # that has dropped all temporary tables
 
 
 def _empty_log(cursor: Any) -> str:

@@ -57,7 +57,7 @@ def forget(connection: Any, names: list[str]) -> None:
         link.execute(f"DELETE FROM sqlite_master WHERE name IN ({marks})", names)
     finally:
         link.execute("PRAGMA writable_schema = RESET")
-    connection.has_vocabularies = False
+    connection.forget_temporary()
 
 
 def run_statement(connection: Any, statement: str) -> None:

@@ -50,8 +50,11 @@ class DatabaseSchemaEditor(SQLiteSchemaEditor):
             SearchIndex(self.connection).seed_statistics()
 
     def execute(self, sql: Any, params: Any = ()) -> None:
-        super().execute(sql, params)
         text = str(sql)
+        if text.startswith(("ALTER TABLE", "DROP TABLE")) and not self.collect_sql:
+            connection: Any = self.connection
+            connection.drop_joined_views()
+        super().execute(sql, params)
         if text.startswith("CREATE VIRTUAL TABLE"):
             name = text.split('"')[1]
             # Stored with the table: only the text is ranked, tokens have no weight.

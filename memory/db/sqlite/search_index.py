@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,28 +16,20 @@ from memory.db.index_tokens import (
     OPEN,
     PINNED,
     row_tokens,
-    search_phrases,
     space_characters,
-    spell_signs,
     state_token,
 )
 from memory.db.indexes import FullTextIndex, full_text_index
 from memory.db.querysets import Ranked, VersionedQuerySet
-from memory.db.raw_select import fetch_one
+from memory.db.raw_select import Statement, fetch_one
 from memory.db.sqlite.closed_versions import ClosedVersions, match_text, narrowing_tokens
 from memory.db.sqlite.index_state import begin_epoch
-from memory.db.sqlite.keyword_cache import (
-    Matches,
-    find_visible,
-    get_keyword_cache,
-    list_visible,
-    read_visible,
-)
+from memory.db.sqlite.keyword_cache import Matches, get_keyword_cache, list_phrases
 from memory.db.sqlite.planner_statistics import find_typical
 from memory.db.sqlite.vector_caches import drop_project, find_vector_cache, get_vector_cache
 from memory.db.sqlite.vector_files import remove_project_files
+from memory.db.sqlite.visible_rows import find_visible, list_visible, read_visible, sort_scores
 
-MAX_PHRASES = 200
 FEW = 3000  # versions written by a past point, up to which reading them is faster than the index
 
 _shares: dict[tuple, tuple[float, float]] = {}  # an index's share of some branches, with its expiry
@@ -163,7 +155,7 @@ class SearchIndex:
             cursor.execute(sql, params)
 
     def _run_many(self, sql: str, values: Sequence[tuple]) -> None:
-        if values:
+        if values and not (len(values) == 1 and self.connection.keep_write(sql, values[0])):
             with self.connection.cursor() as cursor:
                 cursor.executemany(sql, values)
 
@@ -174,13 +166,21 @@ class SearchIndex:
         is_known = rows.known_to_index and not rows.tokens and self.covers_lineage(rows)
         return is_known and find_vector_cache(self.connection, rows.model, rows.lineage or ()) is not None
 
+    def plan_words(self, rows: VersionedQuerySet, words: Sequence[str]) -> list[Statement]:
+        """Return the statement that ``match_words`` begins with, for ``read_together``; none where it reads
+        the index itself.
+        """
+        index, phrases = full_text_index(rows.model), list_phrases(words)
+        if not phrases or not index or self._narrow_tokens(index, rows):
+            return []
+        cache = get_keyword_cache(self.connection, rows.model._meta.db_table, index.name)
+        return [cache.plan(self.connection, phrases)]
+
     def match_words(
         self, rows: VersionedQuerySet, words: Sequence[str], k: int, also: Sequence[int]
     ) -> tuple[Ranked, Ranked]:
         """Search by keywords; see VersionedQuerySet.match_words. One pass over the index gives both lists."""
-        found = list(dict.fromkeys(p for word in words for p in search_phrases(word)))[:MAX_PHRASES]
-        found = [spell_signs(phrase) for phrase in found]
-        if not found:
+        if not (found := list_phrases(words)):
             return [], []
         try:
             with self.connection.snapshot():  # no commit may come between reading the head and the search
@@ -388,8 +388,3 @@ class SearchIndex:
 
 def row_state(row: Any, letters: str) -> str:
     return state_token(row.branch_id, letters, row.searchable)
-
-
-def sort_scores(scores: Mapping[int, float]) -> Ranked:
-    """Sort scores best first; ties by row id."""
-    return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))

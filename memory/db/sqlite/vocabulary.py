@@ -69,14 +69,16 @@ class Totals(NamedTuple):
     mean: float
 
 
-def read_places(cursor: Any, index: str, stems: Sequence[str]) -> tuple[list[Places], Totals]:
-    """Return the places of each of the words, and the totals of the index, in one statement."""
+def name_columns(index: str, count: int) -> list[str]:
+    """Return SQL of columns, for ``parse_places``: the totals of an index, and places of so many words."""
     # As one text: SQLite writes it and numpy reads it faster than Python makes a tuple of each row.
-    place = f"SELECT group_concat(doc) FROM temp.\"{index}_words\" WHERE term = %s AND col = 'text'"
+    place = f"(SELECT group_concat(doc) FROM temp.\"{index}_words\" WHERE term = %s AND col = 'text')"
     # Row 1 has the number of texts, and of the tokens in each column.
-    totals = f'SELECT block FROM "{index}_data" WHERE id = 1'
-    cursor.execute(f"SELECT {', '.join([f'({totals})', *[f'({place})'] * len(stems)])}", stems)
-    block, *listed = cursor.fetchone()
+    return [f'(SELECT block FROM "{index}_data" WHERE id = 1)', *[place] * count]
+
+
+def parse_places(block: bytes | None, *listed: str | None) -> tuple[list[Places], Totals]:
+    """Return the places of each of the words, and the totals of the index."""
     every, *columns = parse_varints(bytes(block or b"")).tolist() or (0,)
     return [count_places(docs) for docs in listed], Totals(every, sum(columns) / every if every else 0.0)
 

@@ -11,15 +11,18 @@ from memory.queue.producer import enqueue
 
 
 def enqueue_embedding(commit: CommitWriter, rows: Sequence[BranchedModel]) -> None:
-    """Queue the texts of new rows for embedding, and notify the worker."""
+    """Queue the texts of rows for embedding, and notify the worker.
+
+    Before the rows are written, what it reads is noted still, and they are written together.
+    """
     requested = [
         row for row in rows if getattr(row, "embed", True) is not False and getattr(row, row.TEXT).strip()
     ]
     if requested and embedder_is_on():
         project_id = commit.actor.project_id
         texts = {row.content_hash: getattr(row, row.TEXT) for row in requested}  # type: ignore[attr-defined]  # models with TEXT have it
-        enqueue_texts(project_id, texts, commit.at)
         enqueue("memory.embed", str(project_id))
+        enqueue_texts(project_id, texts, commit.at)
 
 
 def enqueue_missing(commit: CommitWriter, rows: Sequence[Any]) -> None:

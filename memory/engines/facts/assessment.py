@@ -9,7 +9,8 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils import timezone
 
-from memory.db.expressions import ActiveOnLineage, HasVerdict
+from memory.db.expressions import ActiveOnLineage, Condition, HasVerdict
+from memory.db.plain_filters import EndsAfter, IsNot
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.raw_select import Statement, fetch_each, plan_by_key, plan_equal, select_equal
 from memory.db.united import read_together
@@ -195,12 +196,12 @@ def parse_expiry_time(at: Any) -> datetime:
     return (isinstance(at, datetime) and c.parse_time("at", at)) or timezone.now()
 
 
-def default_exclusions(now: datetime, lineage: Lineage) -> dict[str, Q]:
+def default_exclusions(now: datetime, lineage: Lineage) -> dict[str, Condition]:
     """Return the default conditions of a search, by the name of the flag that lifts each."""
     return {
-        "expired": ~Q(expires_at__lte=now),
-        "outdated": ~Q(valid_until__lte=now),
-        "invalidated": ~Q(has_verdict([FactAssessment.Status.INVALIDATED], lineage)),
+        "expired": EndsAfter(Fact, "expires_at", now),
+        "outdated": EndsAfter(Fact, "valid_until", now),
+        "invalidated": IsNot(has_verdict([FactAssessment.Status.INVALIDATED], lineage)),
     }
 
 

@@ -125,9 +125,9 @@ class FactBatch:
         check_user_room(commit, fresh)
         if self.status == Fact.Status.ACTIVE:
             replace_parents(commit, fresh)
+        self.enqueue_embedding(commit, fresh)
         commit.add_rows(fresh)
         self.confirm_facts(commit, results)
-        self.enqueue_embedding(commit, fresh)
         commit.targets += [str(row.uid) for row in fresh]
         return results
 
@@ -229,12 +229,12 @@ class FactBatch:
         if not facts or not embedder_is_on():
             return
         project_id = commit.actor.project_id
+        enqueue("memory.embed", str(project_id))
         enqueue_texts(project_id, {fact.content_hash: fact.fact_text for fact in facts}, commit.at)
         index = {"project_id": project_id, "branch_id": commit.branch.pk}
         checked = [fact for fact in facts if fact.path is None]  # items may resemble one another
         rows = ({"uid": fact.uid, "content_hash": fact.content_hash, **index} for fact in checked)
         insert_all([build_row(NearCheck, row) for row in rows])
-        enqueue("memory.embed", str(project_id))
 
 
 def inherit_content(old: Fact, project_id: UUID) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from memory.engines.sessions.context import find_session, read_summary
 from memory.engines.sessions.general import GeneralFacts
 from memory.engines.sessions.lines import Budget, Line, explain_marks, fenced_line, head_day, iterate_days
 from memory.engines.sessions.manager import SessionManager, find_last_events, find_previous
-from memory.engines.sessions.relevant import Entry, choose_order, list_relevant
+from memory.engines.sessions.relevant import Entry, choose_order, list_relevant, plan_relevant
 from memory.engines.sessions.revisions import ReadPoint, Statements, is_vouched_for
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import MAX_PAGE_SIZE
@@ -88,12 +88,14 @@ def start_context(session: Session, actor: Actor, lineage: Lineage, now: datetim
     """
     where = f" in {fenced_line(session.project_path)}" if session.project_path else ""
     parts_of_apps = load_parts(tuple(conf().briefing_parts))
-    read_together([*plan_tasks(session), *(one for part in parts_of_apps for one in part.plan(session))])
+    planned = [*plan_tasks(session), *(one for part in parts_of_apps for one in part.plan(session))]
+    newest = plan_relevant(session, lineage, now)
+    read_together([*planned, *newest.statements])
     task, before = find_assigned(session, actor), load_previous_summary(session, actor, lineage, now)
     head = [f"<{BRIEFING_TAG}>", HEAD.format(where=where), *(describe_task(task) if task else ())]
     summary = fenced_line(before, MIN_SUMMARY_LENGTH)
     described, parts = describe_parts(session, actor, now, [*head, summary])
-    relevant = [one for one in list_relevant(session, lineage, now) if one.fact.uid not in described]
+    relevant = [one for one in list_relevant(session, lineage, now, newest) if one.fact.uid not in described]
     longest = explain_marks([*(entry.lines[-1] for entry in relevant), *parts])
     budget = open_budget([*head, ORDER, longest, summary, *parts])
     lines = fit_facts(relevant, budget, session, now)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from memory.actors import Actor
 from memory.db.companions import Companion, fetch_with
 from memory.db.querysets import Lineage
-from memory.db.raw_select import Statement, fetch_each, fetch_one, plan_last
+from memory.db.raw_select import Statement, fetch_each, fetch_one, name_fields, plan_last
 from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.search.fact_rows import read_facts
 from memory.exceptions import BranchForbidden
@@ -20,6 +20,7 @@ from memory.models.end_users import get_owner
 from memory.texts import OWN_SUMMARY
 from memory.words import STOP_WORDS, TOKEN
 
+MAX_PREVIOUS = 50  # sessions on a path among which the one before is looked for
 MAX_STATEMENTS = 500  # of a session that are compared with its summary
 MIN_REPEATED = 0.8  # of the words of a statement
 # What is asked with a session, and noted for it.
@@ -102,6 +103,13 @@ def plan_others(session: Session, limit: int) -> list[Statement]:
     where = {"project": session.project_id, "project_path": session.project_path, "hidden": False}
     where["deleted_by"] = ""  # a value, which is asked for as fast as the others
     return [plan_last(Session, ("key",), limit + 1, **where)]
+
+
+def plan_previous(branch_id: int, project_path: str) -> Statement:
+    """Return the statement that reads the newest sessions on a path, for ``read_together``."""
+    where = {"branch": branch_id, "project_path": project_path, "hidden": False}
+    where["deleted_by"] = ""  # a value, which is asked for as fast as the others
+    return plan_last(Session, name_fields(Session), MAX_PREVIOUS + 1, **where)
 
 
 def filter_visible(actor: Actor) -> Any:

@@ -17,7 +17,7 @@ from django.utils.text import Truncator
 from memory.actors import Actor, own_session
 from memory.conf import conf
 from memory.db.querysets import Lineage
-from memory.db.raw_select import build_instances, fetch_each, name_fields, plan_last
+from memory.db.raw_select import build_instances, fetch_each
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
@@ -26,9 +26,11 @@ from memory.engines.fields.common import ANY_BRANCH
 from memory.engines.fields.orders import SESSIONS
 from memory.engines.sessions import learning
 from memory.engines.sessions.context import (
+    MAX_PREVIOUS,
     filter_visible,
     find_session,
     observation_counts,
+    plan_previous,
     read_summary,
     require_scope,
     session_facts,
@@ -48,7 +50,6 @@ from memory.texts import OWN_SUMMARY
 
 IDLE = timedelta(hours=24)  # of inactivity: abandoned
 MAX_TITLE = 120  # characters
-MAX_PREVIOUS = 50  # sessions on a path among which the one before is looked for
 SWEPT = timedelta(days=7)  # age limit of sessions that the sweep still consolidates
 BATCH_SIZE = 200
 Status = Session.Status
@@ -212,7 +213,7 @@ class SessionManager:
         fields: SessionFields = {"project_path": project_path}
         if known is None and project_path:
             branch = find_branch(actor, branch_name)
-            stored_path = c.validate(fields, CHECKS)["project_path"]  # a remote's address in one form
+            stored_path = clean_path(project_path)
             last = find_previous(Session(key=session_id, branch=branch, project_path=stored_path))
             fields["parent_session"] = last.key if last else ""
         where = {"session_id": session_id, "branch_name": branch_name}
@@ -307,14 +308,17 @@ def load_parts(paths: tuple[str, ...]) -> tuple[SessionPart, ...]:
 
 def find_previous(session: Session) -> Session | None:
     """Return the last session on the same path in which something happened, live or imported."""
-    where = {"branch": session.branch_id, "project_path": session.project_path, "hidden": False}
-    where["deleted_by"] = ""  # a value, which is asked for as fast as the others
-    plan = plan_last(Session, name_fields(Session), MAX_PREVIOUS + 1, **where)
+    plan = plan_previous(session.branch_id, session.project_path)
     rows = build_instances(Session, Session.objects.db, fetch_each([plan]))
     others = [row for row in rows if row.key != session.key][:MAX_PREVIOUS]
     dated = find_last_events(session.branch, others)
     happened = [(dated[other.key], other.pk, other) for other in others if other.key in dated]
     return max(happened, key=lambda entry: entry[:2])[2] if happened else None
+
+
+def clean_path(project_path: str) -> str:
+    """Return a repository as it is stored, a remote's address in one form. Raises Invalid."""
+    return str(c.validate({"project_path": project_path}, CHECKS)["project_path"])
 
 
 def find_last_events(branch: Branch, sessions: Sequence[Session]) -> dict[str, datetime]:

@@ -81,21 +81,24 @@ class ObservationEngine:
         with open_commit(actor, branch_name, "observation.write", write=Write.ADD) as commit:
             return self.add_observations(commit, rows)
 
-    def add_observations(self, commit: CommitWriter, rows: Sequence[Observation]) -> Sequence[Observation]:
-        """Add rows that ``build_observation`` made to the caller's commit.
+    def add_observations(
+        self, commit: CommitWriter, rows: Sequence[Observation], calls: "EarlierCalls | None" = None
+    ) -> Sequence[Observation]:
+        """Add rows that ``build_observation`` made to the caller's commit; ``calls`` are read where the
+        caller has not.
 
         An output is left to the message that holds it in full. Raises Invalid for a parent or a message that
         the branch does not show.
         """
         _take_messages(commit, rows)
         _check_parents(commit, rows)
-        calls = EarlierCalls(commit, rows)
+        calls = calls or EarlierCalls(commit, rows)
         for row in rows:
             settle_type(row, calls)
             calls.add_call(row)
+        enqueue_embedding(commit, rows)
         commit.add_rows(rows)
         commit.begin_sessions(rows)
-        enqueue_embedding(commit, rows)
         commit.targets += [str(row.uid) for row in rows]
         return rows
 

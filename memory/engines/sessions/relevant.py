@@ -7,7 +7,7 @@ from functools import cached_property
 from uuid import UUID
 
 from memory.db.querysets import Lineage, VersionedQuerySet
-from memory.db.united import fetch_newest, read_together
+from memory.db.united import NewestRows, read_together
 from memory.engines.facts.assessment import attach_belief, plan_assessments, searchable_rows
 from memory.engines.sessions.general import plan_paths
 from memory.engines.sessions.lines import Line, fenced_line, mark_fact, mark_older, show_change, show_fact
@@ -84,16 +84,13 @@ class Entry:
         return first.name, second.name
 
 
-def list_relevant(session: Session, lineage: Lineage, now: datetime) -> list[Entry]:
+def list_relevant(session: Session, lineage: Lineage, now: datetime, newest: NewestRows[Fact]) -> list[Entry]:
     """Return the facts of the session's repository, then of none; those of others take nobody's place.
 
     Of each, what was decided comes first, then what was said last. What is said twice comes once, as it was
     said last.
     """
-    shown = searchable_rows(lineage, now)
-    own = [filter_named(shown, session.project_path)] if session.project_path else []
-    every_kind = [kind for rows in [*own, shown.filter(repository="")] for kind in list_kinds(rows)]
-    found = fetch_newest(every_kind)
+    found = newest.fetch()
     known = find_repositories(session.project_id, found)
     where = {fact.uid: repository for fact, repository in zip(found, known, strict=True)}
     facts = [fact for fact in found if where[fact.uid] in ("", session.project_path)]
@@ -112,6 +109,13 @@ def list_relevant(session: Session, lineage: Lineage, now: datetime) -> list[Ent
     ]
     entries = sorted(every[: len(facts)], key=lambda entry: entry.group)
     return drop_repeats(fold_doubted(fold_revised(entries, revised), doubted, every))
+
+
+def plan_relevant(session: Session, lineage: Lineage, now: datetime) -> NewestRows[Fact]:
+    """Return the facts that ``list_relevant`` chooses of: those of the session's repository, and of none."""
+    shown = searchable_rows(lineage, now)
+    own = [filter_named(shown, session.project_path)] if session.project_path else []
+    return NewestRows([kind for rows in [*own, shown.filter(repository="")] for kind in list_kinds(rows)])
 
 
 def list_kinds(rows: VersionedQuerySet[Fact]) -> list[tuple[VersionedQuerySet[Fact], int]]:

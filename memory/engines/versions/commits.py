@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from memory.actors import Actor
-from memory.db.backend import get_index
+from memory.db.backend import get_backend, get_index
 from memory.db.bulk_sql import insert_all, update_one
 from memory.db.raw_select import fetch_one
 from memory.db.transactions import write_transaction
@@ -22,7 +22,7 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.support.batches import batched
 from memory.engines.versions.erased import mask_commit, refuse_erased
 from memory.engines.versions.kinds import group_by_model
-from memory.engines.versions.lookup import nearest_versions
+from memory.engines.versions.lookup import nearest_versions, rows_to_write
 from memory.engines.versions.policies import Write, check_direct_write
 from memory.engines.versions.repositories import find_named_repository
 from memory.engines.versions.session_activity import SessionOrigin, begin_sessions, touch_sessions
@@ -54,7 +54,7 @@ def open_commit(
     be done in parts, are not ``bounded``. Raises BranchNotFound, BranchArchived, BranchReadOnly,
     DirectWritesRefused; the writer raises TooLarge.
     """
-    with write_transaction():
+    with write_transaction(), get_backend().join_writes():
         writer = CommitWriter(lock_branch(actor, branch_name), actor, kind, message, bounded)
         writer.require_write(write)
         _open.branches = branches_in_commit() | {writer.branch.pk}
@@ -134,13 +134,8 @@ class CommitWriter:
     # ---- reading under the lock ----------------------------------------------------------------
 
     def visible_rows(self, model: type[Row]) -> Any:
-        """Return the rows that this branch shows now, with this commit's own changes.
-
-        Of kinds whose slots others can take, rows in quarantine are among them. Of end users it shows what
-        the commit is made for.
-        """
-        every = self.branch.narrow(self.lineage)
-        return model.objects.in_lineage(self.branch.lineage() if model.HIDDEN_FROM_WRITERS else every)
+        """Return the rows that this branch shows now, with this commit's own changes."""
+        return rows_to_write(self.branch, model)
 
     def list_fresh(self, model: type[Row]) -> list[Row]:
         """Return the rows that this commit has added so far."""

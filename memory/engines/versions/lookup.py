@@ -39,6 +39,16 @@ def find_branch(actor: Actor, name: str) -> Branch:
     raise BranchNotFound(name=name)
 
 
+def rows_to_write(branch: Branch, model: type[Row]) -> Any:
+    """Return the rows that a commit on a branch, whose head is the commit's own, reads and writes.
+
+    Of kinds whose slots others can take, rows in quarantine are among them. Of end users it shows what
+    the commit is made for.
+    """
+    every = branch.narrow(branch.full_lineage())
+    return model.objects.in_lineage(branch.lineage() if model.HIDDEN_FROM_WRITERS else every)
+
+
 def require_live(branch: Branch) -> Branch:
     """Return a branch that takes changes. Raises BranchArchived, BranchReadOnly."""
     if branch.archived_at:
