@@ -6,8 +6,8 @@ line reads this too, without the SDK.
 
 from collections.abc import Sequence
 
-CORE, MEMORY, ALL = "core", "memory", "all"
-PROFILES = (CORE, MEMORY, ALL)
+CORE, MEMORY, ALL, CHATGPT = "core", "memory", "all", "chatgpt"
+PROFILES = (CORE, MEMORY, ALL, CHATGPT)
 DEFAULT = CORE
 PREFIX = "memory_"
 MORE_TOOL = "memory_more"
@@ -29,13 +29,21 @@ CORE_TOOLS: dict[str, Sequence[str]] = {
 }
 
 
+# By these two names, and no others, ChatGPT's deep research reads: other programs have better ones.
+CONNECTOR_TOOLS: dict[str, Sequence[str]] = {"search": ("query",), "fetch": ("id",)}
+
+
 def lists_tool(profile: str, name: str) -> bool:
-    """Return whether a profile lists a tool: ``all`` has each, so that there is nothing more."""
+    """Return whether a profile lists a tool: ``all`` has each, so that there is nothing more, but for the two
+    of connectors.
+    """
+    if name in CONNECTOR_TOOLS:
+        return profile == CHATGPT
     if profile == ALL:
         return name != MORE_TOOL
-    return name in CORE_TOOLS if profile == CORE else name.startswith(PREFIX)
+    return name.startswith(PREFIX) if profile == MEMORY else name in CORE_TOOLS
 
 
 def list_arguments(profile: str, name: str) -> Sequence[str]:
     """Return the arguments of a tool that a profile lists; none means all."""
-    return CORE_TOOLS[name] if profile == CORE else ()
+    return {**CORE_TOOLS, **CONNECTOR_TOOLS}[name] if profile in (CORE, CHATGPT) else ()

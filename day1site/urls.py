@@ -16,6 +16,7 @@ urlpatterns = [
     path("api/v1/", include(api_router.urls)),
     path("metrics", api_router.metrics, name="metrics"),
     re_path("^api(?:/|$)", api_router.unknown_route),
+    path("", include("day1site.oauth.urls")),
     path("", account_views.front, name="front"),
     path("projects", account_views.projects, name="projects"),
     path("p/<slug:slug>", RedirectView.as_view(pattern_name="home", query_string=True)),

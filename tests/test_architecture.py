@@ -42,6 +42,7 @@ GO_OUT = {
     "day1site/http_opener.py",  # to the Day1 server that the command line is told of
     "day1site/cli/transport/event_stream.py",
     "day1site/cli/transport/http_transport.py",
+    "day1site/oauth/documents.py",  # to public servers alone: the document that a program names
     "day1site/mcp/bridge.py",
     "day1site/mcp/roots.py",  # addresses of files
     "day1site/hooks/client/delivery.py",
@@ -238,7 +239,7 @@ def test_the_fields_of_a_fact_are_declared_once() -> None:
     assert found == DECLARE_A_FACT
 
 
-MAX_TEMPLATE_LINES = 8029
+MAX_TEMPLATE_LINES = 8115
 
 
 def test_templates_say_things_once() -> None:

@@ -28,6 +28,7 @@ from memory.engines.fields.capture import (
     RelationFields,
     SessionFields,
 )
+from memory.engines.fields.connections import CONNECTION
 from memory.engines.fields.facts import FACT, NewFact
 from memory.engines.fields.invitations import INVITATION
 from memory.engines.fields.items import ITEM
@@ -89,6 +90,7 @@ NOUNS = (
     INVITATION,
     ITEM,
     KEY,
+    CONNECTION,
     MEMBER,
     MERGE_REQUEST,
     QUESTION,

@@ -13,7 +13,8 @@ from day1site.asgi import App, Receive, Scope, Send
 from day1site.events.hub import Hub, Stream
 from day1site.events.stream_headers import HEADERS
 from day1site.server.asgi_auth import bearer, check_origin, refuse, refuse_for
-from memory.engines.access.keys import REST_SURFACE, KeyEngine, get_actor
+from memory.engines.access.key_actors import get_actor
+from memory.engines.access.keys import REST_SURFACE, KeyEngine
 from memory.engines.activity.events import EventEngine
 from memory.engines.support.rate_limits import count_request
 from memory.exceptions import Invalid

@@ -34,6 +34,7 @@ class Caller:
     rate: int = 0
     profile: str = DEFAULT
     origin: Origin = NOWHERE  # what it did not name, and its hooks tell
+    base: str = ""  # the address of the server, where it has one
     is_located: bool = True  # else its hooks are asked for that once it calls
 
     def count(self) -> None:
@@ -134,9 +135,9 @@ class Call:
             raise Invalid("{field} is needed.", field=name)
         return value
 
-    def need_fact_id(self) -> UUID:
-        """Return the fact that ``fact_id`` names, by its id or the end of it. Raises Invalid, NotFound."""
-        return self._find_fact("fact_id", self.need("fact_id", lambda _, value: value))
+    def need_fact_id(self, name: str = "fact_id") -> UUID:
+        """Return the fact that an argument names, by its id or the end of it. Raises Invalid, NotFound."""
+        return self._find_fact(name, self.need(name, lambda _, value: value))
 
     def need_fact_ids(self, most: int) -> list[UUID]:
         """Return the facts that ``fact_ids`` names. Raises Invalid, NotFound."""

@@ -17,11 +17,14 @@ from day1site.mcp.call_context import SURFACE, Caller
 from day1site.mcp.server import Context, build
 from day1site.mcp_profiles import DEFAULT, PROFILES
 from day1site.server.asgi_auth import bearer, check_origin, in_thread, refuse, refuse_for
-from memory.engines.access.keys import KeyEngine, get_actor
+from memory.answers.challenges import build_challenge, find_base_of_headers
+from memory.engines.access.key_actors import MCP, get_actor
+from memory.engines.access.keys import KeyEngine
 from memory.engines.fields.common import END_USER, STATED_CHECKS
 from memory.engines.support.validation import one_of
 from memory.engines.versions.repositories import parse_repository
 from memory.exceptions import Unauthenticated
+from memory.models import ApiKey, Project
 from memory.repository_names import ANY
 
 CALLER = "day1.caller"
@@ -52,7 +55,7 @@ async def answer(
         find_caller = partial(in_thread, authenticate_caller, scope, headers)
         caller = await asyncio.get_running_loop().run_in_executor(threads, find_caller)
     except Unauthenticated as error:
-        await refuse_for(send, scope, error, challenge(error.text))
+        await refuse_for(send, scope, error, challenge(scope, headers, error.text))
         return
     except Exception as error:
         await refuse_for(send, scope, error)
@@ -106,6 +109,7 @@ def authenticate_caller(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
     Raises Unauthenticated, Invalid, UserForbidden.
     """
     key = KeyEngine().verify_token(bearer(headers))
+    require_project(key, scope["path"].removeprefix(MCP).strip("/"))
     branch = setting_in(scope, headers, "branch")
     profile = one_of(PROFILES)("profile", setting_in(scope, headers, "profile") or DEFAULT)
     repository = parse_repository("repository", setting_in(scope, headers, "repository"))
@@ -116,7 +120,14 @@ def authenticate_caller(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
         whose |= {one.name: one.check(one.name, named)} if named else {}
     actor = replace(get_actor(key, SURFACE), repository=repository).with_origin(session_id=session, **whose)
     is_located = bool(session) or repository == ANY
-    return Caller(actor, branch, key.rate_per_minute, profile, is_located=is_located)
+    base = read_base(scope, headers)
+    return Caller(actor, branch, key.rate_per_minute, profile, base=base, is_located=is_located)
+
+
+def require_project(key: ApiKey, slug: str) -> None:
+    """Refuse a key of another project than the one that the address names. Raises Unauthenticated."""
+    if slug and not Project.objects.filter(keys=key, slug=slug).exists():
+        raise Unauthenticated("This key is of another project than the one that the address names.")
 
 
 def setting_in(scope: Scope, headers: dict[bytes, bytes], name: str) -> str:
@@ -133,8 +144,11 @@ def decode_header(value: bytes) -> str:
         return value.decode("latin-1")
 
 
-def challenge(text: str) -> tuple[bytes, bytes]:
-    quoted = text.replace('"', "'")
-    return b"www-authenticate", f'Bearer error="invalid_token", error_description="{quoted}"'.encode(
-        "latin-1"
-    )
+def read_base(scope: Scope, headers: dict[bytes, bytes]) -> str:
+    return find_base_of_headers(scope.get("scheme", "http"), headers, scope.get("root_path", ""))
+
+
+def challenge(scope: Scope, headers: dict[bytes, bytes], text: str) -> tuple[bytes, bytes]:
+    return b"www-authenticate", build_challenge(
+        read_base(scope, headers), scope["path"].removesuffix("/"), text
+    ).encode("latin-1", "replace")

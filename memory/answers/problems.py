@@ -12,6 +12,7 @@ from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from memory.answers.challenges import build_challenge, find_base
 from memory.answers.wire import Renderer
 from memory.db.errors import CommitLost, DatabaseAway, StorageRefused, is_busy
 from memory.exceptions import Day1Error, QuotaExceeded, StoreDamaged
@@ -63,9 +64,13 @@ class ProblemShape(s.Serializer):
 
 def handle_error(error: Exception, context: dict[str, Any]) -> Response:
     """Return an error's response as a problem, for the REST framework."""
+    request = context["request"]
     if isinstance(error, drf.APIException):
-        return _convert_framework_error(error, context["request"])
-    return build_error_response(error, context["request"].method, context["request"].path)
+        return _convert_framework_error(error, request)
+    response = build_error_response(error, request.method, request.path)
+    if response.status_code == 401:
+        response["WWW-Authenticate"] = build_challenge(find_base(request), request.path_info)
+    return response
 
 
 def build_error_response(error: Exception, method: str | None, path: str) -> Response:

@@ -9,7 +9,8 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from memory.actors import Actor
-from memory.engines.access.keys import OF_SERVER, REST_SURFACE, KeyEngine, get_actor
+from memory.engines.access.key_actors import get_actor
+from memory.engines.access.keys import OF_SERVER, REST_SURFACE, KeyEngine
 from memory.engines.support.rate_limits import count_request
 from memory.engines.versions.repositories import parse_repository
 from memory.exceptions import ScopeMissing, Unauthenticated

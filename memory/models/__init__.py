@@ -8,6 +8,7 @@ from memory.models.agent_tasks import AgentTask, TaskAgent, TaskObjective
 from memory.models.audit import AuditEntry, ServerEntry
 from memory.models.base import OPEN, BranchedModel
 from memory.models.branches import MAX_DEPTH, Branch, Commit
+from memory.models.connections import Connection, OAuthClient
 from memory.models.erasures import ErasedMemory, Erasure, HiddenVersion
 from memory.models.facts import Confirmation, Fact, FactAssessment, FactUse
 from memory.models.keys import ApiKey, IdempotencyRecord

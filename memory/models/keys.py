@@ -5,6 +5,7 @@ from django.utils import timezone
 from django_mysql.models import FixedCharField
 
 from memory.db.fields import JSONTextField
+from memory.models.connections import Connection
 from memory.models.end_users import OfEndUser
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
@@ -55,6 +56,9 @@ class ApiKey(OfEndUser):
         blank=True,
         editable=False,
         help_text="The key in whose place it is, unless it was taken over.",
+    )
+    connection = models.OneToOneField(
+        Connection, on_delete=models.CASCADE, related_name="key", null=True, editable=False
     )
     expires_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)

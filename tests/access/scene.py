@@ -20,8 +20,11 @@ from curation.engines.templates.engine import TemplateEngine
 from curation.engines.verification.engine import VerificationEngine
 from curation.models import ReviewItem
 from memory.actors import Actor, local_actor
+from memory.engines.access.connections import ConnectionEngine
 from memory.engines.access.invitations import InvitationEngine
 from memory.engines.access.keys import KeyEngine
+from memory.engines.access.members import build_member_actor
+from memory.engines.access.oauth_clients import OAuthClientEngine
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.branches.manager import BranchManager
@@ -180,7 +183,7 @@ def build_store(project: Project, actor: Actor) -> dict[str, Any]:
     keys.trust_key(name="friend", public_key=public_key, actor=actor)
     bundle = bundles.create_bundle(name="clear", conversations=True, actor=actor)
     invitation, _secret = InvitationEngine().create_invitation(actor=actor)
-    Membership.objects.create(project=project, user=User.objects.create_user("seen"))
+    member = Membership.objects.create(project=project, user=User.objects.create_user("seen"))
     User.objects.create_user("stranger")
     return {
         "bundle": bundle.pk,
@@ -188,6 +191,7 @@ def build_store(project: Project, actor: Actor) -> dict[str, Any]:
         "public_key": public_key,
         "friend": "friend",
         "key": key.pk,
+        "connection": connect_program(member),
         "namespace": "n",
         "tenant": "acme",
         "invitation": invitation.pk,
@@ -195,6 +199,24 @@ def build_store(project: Project, actor: Actor) -> dict[str, Any]:
         "snapshot": SnapshotManager().create_snapshot(name="before", actor=actor).pk,
         "workspace": WorkspaceEngine().create_workspace(name="bench", actor=actor).pk,
     }
+
+
+def connect_program(member: Membership) -> Any:
+    """Connect a program for a member; return the id of the connection."""
+    engine, back = ConnectionEngine(), "https://a.example/back"
+    client = OAuthClientEngine().register_client(metadata={"redirect_uris": [back]})
+    code = engine.open_connection(
+        actor=build_member_actor(member, member.user, "web"),
+        client=client,
+        scope="read",
+        resource="",
+        redirect_uri=back,
+        code_challenge="c" * 43,
+    )
+    connection = engine.take_code(code=code, client_id=client.client_id)
+    assert connection
+    assert engine.give_tokens(connection=connection)
+    return connection.pk
 
 
 def fill(value: Any, rows: dict[str, Any]) -> Any:

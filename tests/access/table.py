@@ -171,6 +171,7 @@ REST = (
     Rest("admin", "GET", "/erasures/{erasure}"),
     Rest("read", "GET", "/members"),
     Rest("read", "GET", "/members/{member}"),
+    Rest("admin", "GET", "/connections"),
     Rest("admin", "GET", "/keys"),
     Rest("admin", "GET", "/invitations"),
     Rest("admin", "GET", "/snapshots/window"),
@@ -289,6 +290,7 @@ REST = (
     Rest("admin", "POST", "/members", {"username": "stranger"}),
     Rest("admin", "PATCH", "/members/{member}", {"role": "curator"}),
     Rest("admin", "POST", "/members/{member}/remove"),
+    Rest("admin", "POST", "/connections/{connection}/revoke"),
     Rest("admin", "POST", "/keys/{key}/rotate", {}),
     Rest("admin", "POST", "/keys/{key}/revoke", {}),
     Rest("admin", "PATCH", "/policies/{pattern}", {"approvals": 0}),
@@ -338,6 +340,8 @@ REST = (
 TOOLS = (
     Tool("read", "memory_search", {"query": "token"}),
     Tool("read", "memory_get", {"fact_ids": ["{fact}"]}),
+    Tool("read", "search", {"query": "token"}),
+    Tool("read", "fetch", {"id": "{fact}"}),
     Tool("read", "memory_context"),
     Tool("read", "memory_timeline"),
     Tool("read", "memory_graph_query", {"entity": "hub"}),
@@ -379,7 +383,9 @@ TOOLS = (
 PAGES = {
     **dict.fromkeys(("merge-request", "merge-requests", "merge-request-checks", "merge-conflict"), "read"),
     **dict.fromkeys(("home", "go", "palette", "project-help", "first-event", "search"), "read"),
-    **dict.fromkeys(("facts", "fact", "fact-why", "commit", "members", "policy", "learning"), "read"),
+    **dict.fromkeys(
+        ("facts", "fact", "fact-why", "commit", "members", "connections", "policy", "learning"), "read"
+    ),
     **dict.fromkeys(("observations", "observation", "relations", "relation", "message"), "read"),
     **dict.fromkeys(("conversations", "conversation", "sessions", "session", "tasks", "task"), "read"),
     **dict.fromkeys(("branches", "branch", "topology", "expired", "questions", "eval", "ageing"), "read"),
@@ -400,7 +406,17 @@ PAGES = {
     **dict.fromkeys(("quarantines", "quarantine", "scorings"), "curate"),
     **dict.fromkeys(("save-question", "queue", "save-view", "change-view"), "curate"),
     **dict.fromkeys(
-        ("keys", "rotate-key", "revoke-key", "invite", "remove-member", "audit", "server"), "admin"
+        (
+            "keys",
+            "rotate-key",
+            "revoke-key",
+            "revoke-connection",
+            "invite",
+            "remove-member",
+            "audit",
+            "server",
+        ),
+        "admin",
     ),
     **dict.fromkeys(("erasures", "erasure", "erase"), "admin"),
     **dict.fromkeys(("projects", "remove-project"), "server"),
@@ -500,6 +516,7 @@ FORMS = (
     Form("admin", "keys", {"label": "k"}),
     Form("admin", "rotate-key", {"grace_seconds": "0"}),
     Form("admin", "revoke-key"),
+    Form("admin", "revoke-connection"),
     Form("server", "projects", {"slug": "acme"}),
     Form("server", "remove-project", {"confirm": "acme"}),
     Form("admin", "erase", {"scope": "fact", "target": "{fact}"}),

@@ -10,7 +10,8 @@ from django.contrib.sessions.models import Session
 from day1site.cli import main as run_command
 from memory.actors import Actor, local_actor
 from memory.engines.access.invitations import InvitationEngine
-from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.access.key_actors import get_actor
+from memory.engines.access.keys import KeyEngine
 from memory.engines.access.makers import list_makers
 from memory.engines.access.members import MemberEngine, build_member_actor
 from memory.engines.access.work_handles import WorkEngine

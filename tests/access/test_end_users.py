@@ -12,7 +12,8 @@ from day1site.mcp.call_context import Caller
 from day1site.mcp.dispatch import ToolRefusal, run
 from day1site.mcp.http import authenticate_caller, setting_in
 from day1site.mcp.tools import ALL
-from memory.engines.access.keys import find_key, get_actor
+from memory.engines.access.key_actors import get_actor
+from memory.engines.access.keys import find_key
 from memory.exceptions import UserForbidden
 from memory.models import Fact, Observation, Project, Session
 from tests.access import table

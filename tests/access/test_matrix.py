@@ -40,6 +40,7 @@ WORDS = {
     "first": "conversation",
     "second": "conversation",
     "key_id": "key",
+    "connection_id": "connection",
     "item_id": "item",
     "erasure_id": "erasure",
     "eval_id": "eval",

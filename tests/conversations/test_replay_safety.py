@@ -15,7 +15,8 @@ from conversations.engines.replays.engine import ReplayEngine
 from conversations.engines.replays.run import ReplayRun
 from conversations.models import Conversation, Message, Replay, ReplayStep
 from curation.engines.quarantine.engine import QuarantineEngine
-from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.access.key_actors import get_actor
+from memory.engines.access.keys import KeyEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.facts.engine import FactEngine

@@ -13,7 +13,8 @@ from curation.engines.handoffs.engine import HandoffEngine
 from curation.engines.handoffs.packet import compute_sha256, list_missing, measure_completeness
 from curation.models import Handoff
 from memory.actors import Actor
-from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.access.key_actors import get_actor
+from memory.engines.access.keys import KeyEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.sessions.manager import SessionManager

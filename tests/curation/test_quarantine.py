@@ -20,7 +20,8 @@ from curation.engines.quarantine.engine import QuarantineEngine
 from curation.engines.scoring.engine import ScoringEngine
 from curation.models import Quarantine
 from memory.actors import Actor, local_actor
-from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.access.key_actors import get_actor
+from memory.engines.access.keys import KeyEngine
 from memory.engines.activity.events import EventEngine
 from memory.engines.branches.commit_changes import CommitEngine
 from memory.engines.branches.manager import BranchManager

@@ -16,7 +16,8 @@ from curation.engines.handoffs.engine import HandoffEngine
 from curation.engines.quarantine.engine import QuarantineEngine
 from curation.models import Quarantine
 from memory.actors import Actor, local_actor
-from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.access.key_actors import get_actor
+from memory.engines.access.keys import KeyEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.graph.engine import RelationEngine
 from memory.exceptions import Conflict, NotFound

@@ -146,3 +146,17 @@ def test_a_client_that_knows_the_whole_list_calls_by_name(agent: Agent) -> None:
         agent.call("verify_fact", fact_id=uid, verdict="verified")["fact"]["verification_status"]
         == "verified"
     )
+
+
+def test_chatgpt_reads_by_its_own_two_tools(agent: Agent, project: Project) -> None:
+    at = agent.at(f"{URL}/{project.slug}?profile=chatgpt")
+    assert {tool.name for tool in at.tools()} == {*CORE_TOOLS, "search", "fetch"}
+    assert not {"search", "fetch"} & {tool.name for tool in agent.at(f"{URL}?profile=all").tools()}
+    uid = agent.call("memory_write", fact_text="Deploys run from main.", source="ci")["fact"]["id"]
+    hit = {"id": uid, "title": "Deploys run from main.", "url": f"http://localhost/p/test/facts/{uid}"}
+    assert at.call("search", query="Where do deploys run from?")["results"] == [hit]
+    assert at.call("search", query="zebra")["results"] == []
+    found = at.call("fetch", id=uid)
+    assert (hit.items() <= found.items(), found["text"]) == (True, "Deploys run from main.")
+    assert (found["metadata"]["source"], found["metadata"]["verified"]) == ("ci", "unverified")
+    at.refused("fetch", "not_found", id="01890000-0000-7000-8000-000000000000")

@@ -10,7 +10,8 @@ from django.utils import timezone
 from conversations.capture.engine import IngestEngine
 from day1site.mcp.call_context import Caller
 from day1site.mcp.http import authenticate_caller
-from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.access.key_actors import get_actor
+from memory.engines.access.keys import KeyEngine
 from memory.engines.sessions.briefing import start_context
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine

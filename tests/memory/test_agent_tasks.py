@@ -8,7 +8,8 @@ import pytest
 from django.db import connection
 
 from memory.actors import Actor
-from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.access.key_actors import get_actor
+from memory.engines.access.keys import KeyEngine
 from memory.engines.access.work_handles import WorkEngine
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.branches.manager import BranchManager

@@ -11,7 +11,8 @@ from day1site.cli import main
 from day1site.cli.commands.facts import NONE_YET
 from memory.actors import Actor
 from memory.db.errors import DatabaseAway
-from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.access.key_actors import get_actor
+from memory.engines.access.keys import KeyEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.models import ApiKey, Commit, Fact, Project

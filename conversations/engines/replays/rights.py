@@ -5,7 +5,7 @@ from uuid import UUID
 
 from conversations.models import Replay
 from memory.actors import Actor
-from memory.engines.access.keys import get_actor
+from memory.engines.access.key_actors import get_actor
 from memory.engines.access.members import build_member_actor
 from memory.exceptions import Unauthenticated
 from memory.models import ApiKey, Branch, Membership

@@ -58,7 +58,11 @@ Plan = list[tuple[Path, str | None, str | None, str]]  # file, text to go back t
 )
 @argument("program", "PROGRAM", type=OneOf(NAMES_OF_PROGRAMS), help=", ".join(NAMES_OF_PROGRAMS))
 @option("--url", metavar="URL", help="of the server; default: DAY1_URL, else the one that runs here")
-@option("--profile", type=OneOf(PROFILES), help="tools that the program lists: core (default), memory or all")
+@option(
+    "--profile",
+    type=OneOf(PROFILES),
+    help="tools that the program lists: core (default), memory, all or chatgpt",
+)
 @switch("--dry-run", help="show the changes, make none")
 @switch("--undo", help="take everything back, and revoke its key")
 def connect(

@@ -40,6 +40,8 @@ ORDER = (
     "replay_update",
     "snapshot_create",
     "snapshot_restore",
+    "search",
+    "fetch",
     "memory_more",
 )
 

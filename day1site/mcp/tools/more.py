@@ -6,7 +6,7 @@ from typing import Any
 from day1site.mcp.arguments import read_arguments
 from day1site.mcp.call_context import Call, Caller
 from day1site.mcp.tools import base as b
-from day1site.mcp_profiles import MORE_TOOL, lists_tool
+from day1site.mcp_profiles import CONNECTOR_TOOLS, MORE_TOOL, lists_tool
 from memory.db.lineage import EVERYBODY
 from memory.exceptions import Invalid
 
@@ -56,7 +56,10 @@ def list_more(caller: Caller) -> list[str]:
     return [
         name
         for name, tool in b.TOOLS.items()
-        if not lists_tool(caller.profile, name) and name != MORE_TOOL and may_call(caller, tool)
+        if not lists_tool(caller.profile, name)
+        and name != MORE_TOOL
+        and name not in CONNECTOR_TOOLS
+        and may_call(caller, tool)
     ]
 
 

@@ -54,8 +54,14 @@ def find_key(token: str) -> ApiKey:
 
 
 def save_new(key: ApiKey) -> str:
+    token = set_token(key)
+    key.save(force_insert=True)
+    return token
+
+
+def set_token(key: ApiKey) -> str:
+    """Give a key a new secret, which opens it once it is saved; return its token."""
     key.prefix = "".join(secrets.choice(PREFIX_LETTERS) for _ in range(8))
     token = new_token(key.prefix)
     key.secret_hash = hash_token(token)
-    key.save(force_insert=True)
     return token

@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
-from memory.actors import NO_PROJECT, SCOPES, SERVER, SERVER_SCOPES, Actor
+from memory.actors import SCOPES, SERVER, SERVER_SCOPES, Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.key_tokens import find_key, save_new
 from memory.engines.access.makers import require_maker
@@ -108,7 +108,7 @@ class KeyEngine:
         return key, token
 
     def verify_token(self, token: str, *, may_keep_server: bool = False) -> ApiKey:
-        """Return the key of a token; ``get_actor`` turns it into an actor.
+        """Return the key of a token; ``key_actors.get_actor`` turns it into an actor.
 
         Only a caller with the right secret learns that a key is revoked or expired. Raises Unauthenticated,
         ScopeMissing for a key of the server where only those of projects are taken.
@@ -196,34 +196,18 @@ class KeyEngine:
         return new, token
 
 
-def get_actor(key: ApiKey, surface: str) -> Actor:
-    return Actor(
-        project_id=key.project_id or NO_PROJECT,
-        kind="server" if key.project_id is None else "key",
-        id=str(key.pk),
-        label=key.label,
-        scopes=frozenset(key.scopes),
-        branch_patterns=tuple(key.branch_patterns),
-        surface=surface,
-        agent_id=key.agent_id,
-        bound_agent=key.agent_id,
-        end_user=get_owner(key),
-        expires_at=key.expires_at,
-        default_branch=key.default_branch,
-        has_quota=bool(key.max_facts or key.max_bytes),
-    )
-
-
 # ---- rows ------------------------------------------------------------------------------------------
 
 
 def list_own(actor: Actor) -> ApiKeyQuerySet:
-    """Return the keys that an actor may see: its project's, and those of the server for who keeps it."""
+    """Return the keys that an actor may see: its project's, and those of the server for who keeps it. Tokens
+    of connected programs are none: ConnectionEngine lists and ends them.
+    """
     if not actor.has_scope(SERVER):
         actor.require_scope("admin")
-        return ApiKey.objects.filter(project=actor.project_id)
+        return ApiKey.objects.filter(project=actor.project_id, connection=None)
     own = Q(project=actor.project_id) if actor.has_scope("admin") else Q(project=None)
-    return ApiKey.objects.filter(own | Q(project=None))
+    return ApiKey.objects.filter(own | Q(project=None), connection=None)
 
 
 def record(actor: Actor, action: str, key: ApiKey, detail: dict[str, Any]) -> None:

@@ -28,7 +28,7 @@ def find_holder(kind: str, uid: str, label: str) -> tuple[Identity, str]:
     while kind == "key" and (pk := as_uuid(uid)) and (key := ApiKey.objects.filter(pk=pk).first()):
         if key.rotated_from:
             uid = str(key.rotated_from)
-        elif key.label in PROGRAMS and key.created_by_kind:
+        elif (key.connection_id or key.label in PROGRAMS) and key.created_by_kind:
             (kind, uid), label = _read_maker(key), key.created_by
         else:
             break

@@ -21,7 +21,7 @@ from memory.engines.support import validation as c
 from memory.engines.support.batches import batched
 from memory.engines.support.pagination import Page, paginate
 from memory.exceptions import Conflict, Exists, Invalid, NotFound, ScopeMissing
-from memory.models import ApiKey, Invitation, Membership, Project, WorkHandle
+from memory.models import ApiKey, Connection, Invitation, Membership, Project, WorkHandle
 
 WEB_SURFACE = "web"  # of the pages, and of the streams that they follow
 FILTERS = make_filter_checks(MEMBER_FILTERS)
@@ -296,7 +296,9 @@ def carry_out(departure: Departure, actor: Actor, action: str = "member.remove")
     for invitation in departure.invitations:
         record_entry(actor, "invitation.revoke", str(invitation.pk), cause)
     for keys in batched(departure.keys, BATCH_SIZE):
-        ApiKey.objects.filter(pk__in=[key.pk for key in keys]).update(revoked_at=now)
+        ids = [key.pk for key in keys]
+        ApiKey.objects.filter(pk__in=ids).update(revoked_at=now)
+        Connection.objects.filter(key__in=ids).update(revoked_at=now)
     Invitation.objects.filter(pk__in=[one.pk for one in departure.invitations]).update(revoked_at=now)
     Session.objects.filter(pk__in=[one.pk for one in departure.logins]).delete()
     for owners in batched(

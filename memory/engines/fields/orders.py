@@ -11,6 +11,7 @@ BRANCHES = Ordering(
     {"name": "name", "-head_at": "head_at", "-head": "head", "-created_at": "id"}, unique=["name"]
 )
 ERASURES = Ordering({"-requested_at": "id", "scope": "scope", "-done_at": "done_at"})
+CONNECTIONS = Ordering({"-created_at": "id"})
 INVITATIONS = Ordering({"-created_at": "id", "expires_at": "expires_at"})
 KEYS = Ordering(
     {

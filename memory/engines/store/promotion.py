@@ -71,6 +71,7 @@ LOCAL = {
     "analytics": ("StoredTally",),
     "memory": (
         "ApiKey",
+        "Connection",
         "ErasedMemory",
         "Erasure",
         "BranchPolicy",
@@ -86,6 +87,7 @@ LOCAL = {
         "MergeWithdrawal",
         "NearCheck",
         "Node",
+        "OAuthClient",
         "Project",
         "ProjectTemplate",
         "ProjectUsage",

@@ -10,7 +10,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from memory.actors import Actor
-from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.access.key_actors import get_actor
+from memory.engines.access.keys import KeyEngine
 from memory.engines.audit.trail import AuditEngine, record_entry
 from memory.engines.facts.engine import FactEngine
 from memory.models import AuditEntry, Project

@@ -11,7 +11,8 @@ from django.db import connection, connections
 
 from memory.actors import Actor, local_actor
 from memory.conf import conf
-from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.access.key_actors import get_actor
+from memory.engines.access.keys import KeyEngine
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.activity.events import EventEngine
 from memory.engines.branches.manager import BranchManager

@@ -7,7 +7,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.access.key_actors import get_actor
+from memory.engines.access.keys import KeyEngine
 from memory.exceptions import Unauthenticated
 from memory.models import ApiKey, AuditEntry
 from tests.memory.views.test_page_frame import text

@@ -1,0 +1,254 @@
+"""Connected programs: a person grants rights for a code, the code gives tokens, and these are renewed.
+
+The access token is a key, so that every rule of keys holds for it; it lives for an hour. A refresh token is
+used once: one that comes again was stolen, by who sends it or by who sent it before, and ends the connection.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from secrets import token_urlsafe
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from memory.actors import NO_PROJECT, SCOPES, Actor
+from memory.db.transactions import retry_methods, write_transaction
+from memory.engines.access.invitations import hash_secret
+from memory.engines.access.key_actors import find_role_scope, limit_scopes
+from memory.engines.access.key_tokens import find_key, save_new, set_token
+from memory.engines.access.keys import check_patterns
+from memory.engines.access.makers import require_maker
+from memory.engines.access.oauth_clients import hash_client_id
+from memory.engines.audit.trail import record_entry
+from memory.engines.fields.orders import CONNECTIONS
+from memory.engines.support.pagination import Page, paginate
+from memory.exceptions import NotFound, ScopeMissing, Unauthenticated
+from memory.models import ApiKey, Connection, OAuthClient
+
+GRANTED_SCOPES = SCOPES[:-1]  # admin is for people and keys: a program makes no keys that outlive it
+CODE_SECONDS = 60
+ACCESS_SECONDS = 3600
+REFRESH_TTL = timedelta(days=60)  # since the last renewal
+SECRET_LENGTH = 43
+REFRESH_TOKEN = re.compile(r"day1r_([A-Za-z0-9_-]{22})_[A-Za-z0-9_-]{43}")
+OAUTH_SURFACE = "oauth"
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Tokens of a connection, to be sent once."""
+
+    access: str
+    refresh: str
+    scopes: list[str]
+
+
+@retry_methods
+class ConnectionEngine:
+    def open_connection(
+        self,
+        *,
+        actor: Actor,
+        client: OAuthClient,
+        scope: str,
+        resource: str,
+        redirect_uri: str,
+        code_challenge: str,
+        branch_patterns: Sequence[str] = (),
+    ) -> str:
+        """Keep what a person grants a program in a project; return the code for it, which is not stored.
+
+        Raises Invalid; ScopeMissing for more rights than the person has.
+        """
+        if actor.kind != "user" or scope not in GRANTED_SCOPES:
+            raise ScopeMissing(scope=scope)
+        actor.require_scope(scope, grows=False)
+        code, now = token_urlsafe(32), timezone.now()
+        with write_transaction():
+            require_maker(actor)
+            connection = Connection.objects.create(
+                project_id=actor.project_id,
+                user_id=int(actor.id),
+                client=client,
+                scopes=limit_scopes(list(SCOPES), scope),
+                branch_patterns=check_patterns(branch_patterns),
+                resource=resource,
+                redirect_uri=redirect_uri,
+                code_hash=hash_secret(code),
+                code_challenge=code_challenge,
+                code_expires_at=now + timedelta(seconds=CODE_SECONDS),
+            )
+            record_entry(actor, "connection.grant", str(connection.pk), describe_connection(connection))
+        return code
+
+    def take_code(self, *, code: str, client_id: str) -> Connection | None:
+        """Use a code up and return its connection; None for one that is unknown, late, or of another program.
+
+        A code that comes again ends what it gave.
+        """
+        connection = _find(client_id, code_hash=hash_secret(code))
+        if connection is None:
+            return None
+        now = timezone.now()
+        # no later than a new one: a clock that was wrong makes no code that lasts
+        latest = now + timedelta(seconds=CODE_SECONDS)
+        with write_transaction():
+            unused = Connection.objects.filter(pk=connection.pk, code_used_at=None)
+            if unused.filter(code_expires_at__gt=now, code_expires_at__lte=latest).update(code_used_at=now):
+                return connection
+            if not unused.exists():
+                _end(connection, "connection.replay")
+        return None
+
+    def give_tokens(self, *, connection: Connection) -> Tokens | None:
+        """Return the first tokens of a connection; None where it was ended or its person has left."""
+        family = token_urlsafe(16)
+        refresh = f"day1r_{family}_{token_urlsafe(32)}"
+        with write_transaction():
+            if find_role_scope(connection) is None:
+                return None
+            values = {"family_hash": hash_secret(family), **_refresh_fields(refresh)}
+            fresh = Connection.objects.filter(pk=connection.pk, revoked_at=None, family_hash=None)
+            if not fresh.update(**values):
+                return None
+            key = _build_key(connection)
+            token = save_new(key)
+            record_entry(_build_actor(key), "connection.open", key.prefix, describe_connection(connection))
+        return Tokens(token, refresh, key.scopes)
+
+    def renew_tokens(self, *, refresh_token: str, client_id: str) -> Tokens | None:
+        """Return new tokens for a refresh token, which ends with the access token beside it.
+
+        None where it is unknown, late or of another program, or its person has left. One that was used
+        already ends the connection.
+        """
+        connection = self.find_by_refresh(refresh_token=refresh_token, client_id=client_id)
+        if connection is None:
+            return None
+        now = timezone.now()
+        new = refresh_token[:-SECRET_LENGTH] + token_urlsafe(32)
+        with write_transaction():
+            own = Connection.objects.filter(pk=connection.pk, revoked_at=None)
+            current = own.filter(refresh_hash=hash_secret(refresh_token))
+            if find_role_scope(connection) is None or connection.key.revoked_at:
+                return None
+            if not current.filter(expires_at__gt=now).update(**_refresh_fields(new)):
+                if not current.exists():
+                    _end(connection, "connection.reuse")
+                return None
+            key = connection.key
+            token = set_token(key)
+            key.expires_at = now + timedelta(seconds=ACCESS_SECONDS)
+            key.save(update_fields=["prefix", "secret_hash", "expires_at"])
+            record_entry(_build_actor(key), "connection.renew", key.prefix)
+        return Tokens(token, new, key.scopes)
+
+    def find_by_refresh(self, *, refresh_token: str, client_id: str) -> Connection | None:
+        """Return the connection of a refresh token, also of one that was used."""
+        form = REFRESH_TOKEN.fullmatch(refresh_token)
+        return _find(client_id, family_hash=hash_secret(form[1])) if form else None
+
+    def revoke_token(self, *, token: str, client_id: str) -> None:
+        """End the connection of an access or refresh token of a program; an unknown token changes nothing."""
+        connection = self.find_by_refresh(refresh_token=token, client_id=client_id)
+        if connection is None:
+            try:
+                connection = _find(client_id, pk=find_key(token).connection_id)
+            except Unauthenticated:
+                return
+        if connection:
+            with write_transaction():
+                _end(connection, "connection.revoke")
+
+    def list_connections(
+        self, *, actor: Actor, limit: int = 50, cursor: str = "", ordering: str = ""
+    ) -> Page[Connection]:
+        """List connected programs, newest first: a person's own, for an admin those of the project."""
+        return paginate(_list_own(actor), **CONNECTIONS.read_key(ordering), limit=limit, cursor=cursor)
+
+    def revoke_connection(self, *, connection_id: UUID, actor: Actor) -> Connection:
+        """End a connected program's rights now; again changes nothing. Raises NotFound."""
+        connection = find_connection(actor, connection_id)
+        with write_transaction():
+            _end(connection, "connection.revoke", actor)
+        return find_connection(actor, connection_id)
+
+
+# ---- rows --------------------------------------------------------------------------------------------
+
+
+def find_connection(actor: Actor, connection_id: UUID) -> Connection:
+    """Return a connection that an actor may see. Raises NotFound, ScopeMissing for that of somebody else."""
+    connection = _list_own(actor).filter(pk=connection_id).first()
+    if connection is None:
+        actor.require_scope("admin")
+        raise NotFound()
+    return connection
+
+
+def _list_own(actor: Actor) -> QuerySet[Connection]:
+    actor.require_scope("read")
+    rows = _rows().filter(project=actor.project_id, key__isnull=False)
+    if actor.kind == "user" and not actor.has_scope("admin"):
+        return rows.filter(user=int(actor.id))
+    actor.require_admin_of_all()
+    return rows
+
+
+def _rows() -> QuerySet[Connection]:
+    return Connection.objects.select_related("client", "user", "key")
+
+
+def _find(client_id: str, **lookups: object) -> Connection | None:
+    return _rows().filter(client=hash_client_id(client_id), **lookups).first()
+
+
+def _end(connection: Connection, action: str, actor: Actor | None = None) -> None:
+    """End a connection and its key, within the caller's transaction."""
+    now = timezone.now()
+    key = ApiKey.objects.filter(connection=connection.pk).first()
+    open_key = ApiKey.objects.filter(connection=connection.pk, revoked_at=None).update(revoked_at=now)
+    ended = Connection.objects.filter(pk=connection.pk, revoked_at=None).update(revoked_at=now)
+    if ended or open_key:
+        who = actor or (_build_actor(key) if key else _build_actor(_build_key(connection)))
+        record_entry(who, action, str(connection.pk), {"label": connection.label})
+
+
+def _build_key(connection: Connection) -> ApiKey:
+    """Return the access token's key, not saved; the person has it made, so that it ends with a membership."""
+    patterns = connection.branch_patterns
+    return ApiKey(
+        project_id=connection.project_id,
+        label=connection.label,
+        scopes=connection.scopes,
+        branch_patterns=patterns,
+        default_branch=patterns[0] if patterns and not set("*?") & set(patterns[0]) else "",
+        expires_at=timezone.now() + timedelta(seconds=ACCESS_SECONDS),
+        connection=connection,
+        created_by=connection.username[:200],
+        created_by_kind="user",
+        created_by_id=str(connection.user_id),
+    )
+
+
+def _build_actor(key: ApiKey) -> Actor:
+    scopes = frozenset(key.scopes)
+    project_id = key.project_id or NO_PROJECT
+    return Actor(project_id, "key", str(key.pk), key.label, scopes, surface=OAUTH_SURFACE)
+
+
+def _refresh_fields(refresh_token: str) -> dict[str, object]:
+    return {"refresh_hash": hash_secret(refresh_token), "expires_at": timezone.now() + REFRESH_TTL}
+
+
+def describe_connection(connection: Connection) -> dict[str, object]:
+    return {
+        "label": connection.label,
+        "client_id": connection.client.client_id[:500],
+        "scopes": connection.scopes,
+        "branch_patterns": connection.branch_patterns,
+        "resource": connection.resource,
+    }
