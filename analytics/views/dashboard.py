@@ -25,13 +25,14 @@ from memory.views.sessions.question_rows import describe_recall
 engine = AnalyticsEngine()
 RANGES = (7, 30, 90, 365)
 MAX_AGENTS = 20  # on the page
-MAX_ROWS = 50  # facts of a group on the page
+MAX_ROWS = 20  # facts of a group on the page
 GROUP_TITLES: dict[str, Any] = {
     "stale": lazy("Expired or outdated"),
     "contradicted": lazy("Contradicted"),
     "near_duplicate": lazy("Near duplicates"),
     "rejected": lazy("Rejected"),
 }
+MIN_READ = 100  # messages and observations, before which a share says little
 SERIES: dict[str, Any] = {
     "facts": lazy("Facts written"),
     "messages": lazy("Messages"),
@@ -135,7 +136,7 @@ def describe_kept(days: int, recall_days: int) -> str:
 def describe_yield(overview: Overview) -> str:
     """Return the warning where consolidation keeps too little or too much; "" where it is healthy."""
     found = overview.consolidation
-    if found.healthy is not False or found.rate is None:
+    if found.healthy is not False or found.rate is None or found.processed < MIN_READ:
         return ""
     low, high = HEALTHY_YIELD
     if found.rate < low:

@@ -1,5 +1,6 @@
 """Labels of the pages for values of programs, and word differences of texts."""
 
+import re
 from datetime import datetime
 from html import escape
 from typing import Any
@@ -55,6 +56,8 @@ SOURCES = frozenset({"fact", "observation", "message", "conversation", "relation
 NATURES = {"message": "role", "observation": "observation_type", "conversation": "status"}
 MAX_LENGTH = 600  # characters of a text in a list of changes
 PIECES = {"same": "{}", "removed": "<del>{}</del>", "added": "<ins>{}</ins>"}
+# Code of Markdown in which words have changed.
+CHANGED_CODE = re.compile(r"`((?:[^`<\n]|<(?:ins|del)>[^`<]*</(?:ins|del)>)+)`")
 
 
 @register.simple_tag(takes_context=True)
@@ -166,6 +169,7 @@ def words_changed(context: template.Context, old: str, new: str) -> SafeString:
     """
     found = compare_words(old, new, _get_word_budget(context.get("request")))
     pieces = "".join(_mark_piece(kind, text) for kind, text in found.pieces)
+    pieces = CHANGED_CODE.sub(r"<code>\1</code>", pieces)
     note = f' <span class="quiet">{escape(str(TOO_LONG))}</span>' if found.is_coarse else ""
     return mark_safe(pieces + note)  # every part is escaped
 

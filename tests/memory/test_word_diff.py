@@ -133,6 +133,14 @@ def test_the_mark_up_is_escaped_and_says_what_is_coarse() -> None:
     assert "<x>" not in long
 
 
+def test_code_in_which_words_changed_is_shown_as_code() -> None:
+    page = Context({"request": HttpRequest()})
+    assert rendered(page, "Run `make -j4` now.", "Run `make -j2` now.") == (
+        "Run <code>make -<del>j4</del><ins>j2</ins></code> now."
+    )
+    assert rendered(page, "A ` is <b>.", "The ` is <b>.") == "<del>A</del><ins>The</ins> ` is &lt;b&gt;."
+
+
 def test_the_differences_of_a_page_share_its_budget() -> None:
     page = Context({"request": HttpRequest()})
     coarse = ["too long" in rendered(page, EQUAL_WORDS, ALMOST_EQUAL_WORDS) for _ in range(40)]
