@@ -28,6 +28,7 @@ from memory.views.text.error_text import error_sentence
 
 merge_request_engine, request_history = MergeRequestEngine(), RequestHistoryEngine()
 HIDDEN = frozenset({"fact_text", "essence", "content", "summary"})  # shown as texts, or derived from them
+COUNTED = "updated_cycle"  # by each write, and merged by itself
 MAX_NUMBER = 2**31 - 1
 RECOVERABLE_ERRORS = (Invalid, IllegalTransition, BranchArchived, Conflict)
 
@@ -101,7 +102,7 @@ class ConflictView:
         if self.is_pair:
             return []
         rows = [FieldRow.from_item(self.item, name) for name in self.item.fields]
-        differing = [row for row in rows if not is_same(row.ours, row.theirs)]
+        differing = [row for row in rows if row.name != COUNTED and not is_same(row.ours, row.theirs)]
         return [row for row in differing if row.name not in HIDDEN or not row.is_open]
 
 
