@@ -103,16 +103,16 @@ def load_input(raw_input: str) -> Any:
         return raw_input
 
 
-def read_line(tool: str, payload: Any) -> str:
+def read_line(tool: str, call_input: Any) -> str:
     """Return the command line of a call, without a shell around it; "" where it runs none."""
-    if isinstance(payload, str):
-        cut = CUT_INPUT.search(payload)
-        text: Any = cut[1] if cut else payload
+    if isinstance(call_input, str):
+        cut = CUT_INPUT.search(call_input)
+        text: Any = cut[1] if cut else call_input
         return text if tool in COMMANDS else ""
-    name = next((name for name in NAMES if isinstance(payload, Mapping) and payload.get(name)), "")
-    if not name or (tool not in COMMANDS and not payload.keys() - {name} <= ADDED):
+    name = next((name for name in NAMES if isinstance(call_input, Mapping) and call_input.get(name)), "")
+    if not name or (tool not in COMMANDS and not call_input.keys() - {name} <= ADDED):
         return ""
-    return join_line(payload[name])
+    return join_line(call_input[name])
 
 
 def join_line(value: Any) -> str:
@@ -127,10 +127,10 @@ def join_line(value: Any) -> str:
 
 def find_call_key(tool: str, raw_input: str) -> str:
     """Return what makes two calls the same: the command that they run, else tool and input."""
-    payload = load_input(raw_input)
-    if line := read_line(tool, payload):
+    call_input = load_input(raw_input)
+    if line := read_line(tool, call_input):
         return f"$ {reduce_line(line)}"
-    fields = payload if isinstance(payload, Mapping) else {}
+    fields = call_input if isinstance(call_input, Mapping) else {}
     own = {name: value for name, value in fields.items() if name not in ADDED}
     return f"{tool}\n{json.dumps(own, sort_keys=True) if own else raw_input}"
 
@@ -158,11 +158,11 @@ def unquote(line: str) -> str:
         return line
 
 
-def read_typed(tool: str, payload: Any) -> Typed:
+def read_typed(tool: str, call_input: Any) -> Typed:
     """Return the line of a call as it was typed, without what only measures or silences it."""
-    line = MEASURED.sub("", SILENCED.sub("", " ".join(read_line(tool, payload).split())))
+    line = MEASURED.sub("", SILENCED.sub("", " ".join(read_line(tool, call_input).split())))
     entered = ENTERED.match(line)
-    named = (payload.get(name) for name in FOLDERS) if isinstance(payload, Mapping) else ()
+    named = (call_input.get(name) for name in FOLDERS) if isinstance(call_input, Mapping) else ()
     folder = entered["folder"] if entered else next((name for name in named if isinstance(name, str)), "")
     return Typed(line, line[entered.end() :] if entered else line, folder.strip("\"'").rstrip("/"))
 

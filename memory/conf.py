@@ -78,11 +78,11 @@ def conf() -> Conf:
 
     Raises ValueError for an unknown name, so that a misspelling is noticed, and TypeError for a wrong type.
     """
-    payload: dict[str, Any] = getattr(settings, "DAY1", {})
-    unknown = set(payload) - {setting.name for setting in fields(Conf)}
+    configured: dict[str, Any] = getattr(settings, "DAY1", {})
+    unknown = set(configured) - {setting.name for setting in fields(Conf)}
     if unknown:
         raise ValueError(f"DAY1 has no setting named {', '.join(sorted(unknown))}")
-    settings_given = Conf(**payload)
+    settings_given = Conf(**configured)
     for setting in fields(Conf):
         default, value = _default(setting), getattr(settings_given, setting.name)
         if not isinstance(value, (int, float) if isinstance(default, float) else type(default)):

@@ -7,7 +7,7 @@ import django_filters as df
 from django.db.models import Model
 
 from memory.engines.facts.filters import FactFilter
-from memory.engines.fields import types as t
+from memory.engines.fields import types
 from memory.engines.fields.fact_filters import FACT_FILTERS
 from memory.engines.fields.filters import FilterField
 from memory.models import Fact
@@ -37,17 +37,17 @@ def make_filter(field: FilterField) -> df.Filter:
     """Return the filter of a FilterSet for a declared one."""
     traits: dict[str, Any] = {"field_name": field.name, "help_text": field.help}
     match field.type:
-        case t.Choice() as known:
+        case types.Choice() as known:
             return (AnyChoiceOf if field.many else df.ChoiceFilter)(choices=known.choices, **traits)
-        case t.Number():
+        case types.Number():
             return df.NumberFilter(**traits)
-        case t.Moment():
+        case types.Moment():
             return df.IsoDateTimeFilter(**traits)
-        case t.Flag():
+        case types.Flag():
             return df.BooleanFilter(**traits)
-        case t.Identifier():
+        case types.Identifier():
             return df.UUIDFilter(**traits)
-        case t.Text() as text if not field.many:
+        case types.Text() as text if not field.many:
             return df.CharFilter(max_length=text.max_length, **traits)
     return (AnyOf if field.many else df.CharFilter)(**traits)
 

@@ -117,9 +117,9 @@ def _length_factor(relative: float) -> float:
 
 def arm_weights(recipe: Recipe, arms: Mapping[str, bool]) -> dict[str, float]:
     """Return weights that add up to 1; an arm without hits passes its share to the others."""
-    payload = {name: getattr(recipe, name) if found else 0.0 for name, found in arms.items()}
-    total = sum(payload.values())
-    return {name: value / total if total else 0.0 for name, value in payload.items()}
+    shares = {name: getattr(recipe, name) if found else 0.0 for name, found in arms.items()}
+    total = sum(shares.values())
+    return {name: value / total if total else 0.0 for name, value in shares.items()}
 
 
 def count_tokens(text: str) -> int:

@@ -93,32 +93,32 @@ def load_mix() -> Mix:
 def read_mix(path: Path) -> Mix:
     """Read a mix. Raises NotAMix."""
     try:
-        payload = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise NotAMix(f"{path}: {error.strerror}.") from None
     except ValueError as error:
         raise NotAMix(f"{path} is no JSON: {error}.") from None
     try:
-        return build_mix(payload)
+        return build_mix(content)
     except NotAMix as error:
         raise NotAMix(f"{path}: {error}") from None
 
 
-def build_mix(payload: Any) -> Mix:
+def build_mix(content: Any) -> Mix:
     """Build a mix from the contents of its file. Raises NotAMix."""
-    if not isinstance(payload, dict) or not isinstance(payload.get("trees"), list) or not payload["trees"]:
+    if not isinstance(content, dict) or not isinstance(content.get("trees"), list) or not content["trees"]:
         raise NotAMix("a mix is an object with trees.")
-    signals = payload.get("signals")
+    signals = content.get("signals")
     if signals != list(SIGNALS):
         raise NotAMix(f"the signals must be {', '.join(SIGNALS)}.")
-    numbers = {name: _check_number(name, payload.get(name)) for name in NUMBERS}
+    numbers = {name: _check_number(name, content.get(name)) for name in NUMBERS}
     if min(numbers["base_weight"], numbers["scale"]) <= 0:
         raise NotAMix("base_weight and scale must be above 0.")
     for name in ("speaker_share", "window_weight", "length_weight"):
         if numbers[name] < 0:
             raise NotAMix(f"{name} may not be below 0.")
     nodes: list[tuple[int, float, int, int, float]] = []
-    roots, depths = zip(*(_add_tree(nodes, tree, 0) for tree in payload["trees"]), strict=True)
+    roots, depths = zip(*(_add_tree(nodes, tree, 0) for tree in content["trees"]), strict=True)
     columns, limits, lower, upper, values = map(np.array, zip(*nodes, strict=True))
     branches = np.column_stack([lower, upper]).ravel()
     return Mix(

@@ -118,9 +118,9 @@ def strip_answer(text: str) -> str:
     return "" if words in SYNTHETIC_ANSWERS else words
 
 
-def is_own_call(tool: str, payload: Any) -> bool:
+def is_own_call(tool: str, call_input: Any) -> bool:
     """Return whether a call is one of Day1's own tools or commands, which is not stored: it is no news."""
-    command = payload.get("command") if isinstance(payload, Mapping) else None
+    command = call_input.get("command") if isinstance(call_input, Mapping) else None
     return bool(OWN_TOOL.fullmatch(tool) or (isinstance(command, str) and OWN_COMMAND.match(command)))
 
 

@@ -87,10 +87,10 @@ class ConversationPage(DeletablePage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         uid: UUID = kwargs.pop("conversation_id")
         one = ConversationEngine().get_conversation(conversation_id=uid, **self.reader.read_args)
-        payload = active_filters(self.request.GET, ["role"])
-        form = build_filter_form({"role": ROLE_FILTER}, payload, {"role": _("Role")})
+        roles = active_filters(self.request.GET, ["role"])
+        form = build_filter_form({"role": ROLE_FILTER}, roles, {"role": _("Role")})
         shown: dict[str, Any] = {"page": None, "error": "", "one": one, "form": form, "title": str(one)}
-        shown |= {"set": len(payload), "filtered": bool(payload)}
+        shown |= {"set": len(roles), "filtered": bool(roles)}
         try:
             refuse_unknown(self.request, ["role"], ["message", "end"])
             shown["page"] = page = self._list_messages(uid)

@@ -83,8 +83,8 @@ def parse_answer(post: QueryDict) -> dict[str, Any]:
 
 def read_versions(post: QueryDict) -> dict[UUID, int]:
     """Parse the versions that the person has read: version-<id>=<number>."""
-    payload = [name.removeprefix("version-") for name in post if name.startswith("version-")]
-    read = {c.parse_uuid("version", uid): parse_number(post.get(f"version-{uid}", "")) for uid in payload}
+    versions = [name.removeprefix("version-") for name in post if name.startswith("version-")]
+    read = {c.parse_uuid("version", uid): parse_number(post.get(f"version-{uid}", "")) for uid in versions}
     return {uid: version for uid, version in read.items() if version is not None}
 
 

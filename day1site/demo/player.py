@@ -71,10 +71,8 @@ class Player:
 
     def play_step(self, step: Step) -> None:
         at = step.at
-        for name, payload in step.acts:
-            for one in (
-                payload if isinstance(payload, list) and name not in ("write", "propose") else [payload]
-            ):
+        for name, act in step.acts:
+            for one in act if isinstance(act, list) and name not in ("write", "propose") else [act]:
                 getattr(self, f"_{name}")(self._where(step, min(at, timezone.now())), one)
                 at += PAUSE
 
@@ -99,26 +97,26 @@ class Player:
     def _again(self, where: Mapping[str, Any], name: str) -> None:
         self.facts.write_fact(fact_text=self._read(where, name).fact_text, **where)
 
-    def _change(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
-        self.facts.update_fact(fact_id=self.ids[payload["id"]], updates=self._fields(payload), **where)
+    def _change(self, where: Mapping[str, Any], act: dict[str, Any]) -> None:
+        self.facts.update_fact(fact_id=self.ids[act["id"]], updates=self._fields(act), **where)
 
-    def _replace(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
-        fields = self._fields(payload)
+    def _replace(self, where: Mapping[str, Any], act: dict[str, Any]) -> None:
+        fields = self._fields(act)
         old, text = self.ids[fields.pop("old")], fields.pop("fact_text")
         new = self.facts.supersede_fact(old_fact_id=old, new_fact_text=text, **fields, **where)
-        self._name(payload["id"], new.uid)
+        self._name(act["id"], new.uid)
 
-    def _link(self, where: Mapping[str, Any], payload: Any) -> None:
-        link = dict(payload) if isinstance(payload, dict) else dict(zip(LINK, payload, strict=True))
+    def _link(self, where: Mapping[str, Any], act: Any) -> None:
+        link = dict(act) if isinstance(act, dict) else dict(zip(LINK, act, strict=True))
         start, end = self.ids[link.pop("from")], self.ids[link.pop("to")]
         self.links.write_link(from_id=start, to_id=end, **link, **where)
 
-    def _verified(self, where: Mapping[str, Any], payload: dict[str, str], verdict: str = "verified") -> None:
-        reason = payload.get("reason", "")
-        self.facts.set_verification(fact_id=self.ids[payload["id"]], verdict=verdict, reason=reason, **where)
+    def _verified(self, where: Mapping[str, Any], act: dict[str, str], verdict: str = "verified") -> None:
+        reason = act.get("reason", "")
+        self.facts.set_verification(fact_id=self.ids[act["id"]], verdict=verdict, reason=reason, **where)
 
-    def _wrong(self, where: Mapping[str, Any], payload: dict[str, str]) -> None:
-        self._verified(where, payload, "invalidated")
+    def _wrong(self, where: Mapping[str, Any], act: dict[str, str]) -> None:
+        self._verified(where, act, "invalidated")
 
     def _accept(self, where: Mapping[str, Any], name: str) -> None:
         self.facts.update_fact(fact_id=self.ids[name], updates={"status": Fact.Status.ACTIVE}, **where)
@@ -144,8 +142,8 @@ class Player:
         newer, older = (self._read(where, name) for name in pair)
         ReviewAnswers().ask_about(find_branch(where["actor"], where["branch_name"]), [(newer, older)])
 
-    def _relate(self, where: Mapping[str, Any], payload: Any) -> None:
-        edge: dict[str, Any] = payload if isinstance(payload, dict) else dict(zip(EDGE, payload, strict=True))
+    def _relate(self, where: Mapping[str, Any], act: Any) -> None:
+        edge: dict[str, Any] = act if isinstance(act, dict) else dict(zip(EDGE, act, strict=True))
         fields = {EDGE.get(name, name): value for name, value in edge.items()}
         related = self.relations.write_relation(**fields, **where)
         self.edges[tuple(edge[name] for name in EDGE)] = related.relation.uid
@@ -153,71 +151,71 @@ class Player:
     def _part(self, where: Mapping[str, Any], edge: list[str]) -> None:
         self.relations.close_relation(relation_id=self.edges[tuple(edge)], **where)
 
-    def _talk(self, where: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
-        self.talks[payload["title"]] = replay_conversation(where, **payload)
+    def _talk(self, where: Mapping[str, Any], act: Mapping[str, Any]) -> None:
+        self.talks[act["title"]] = replay_conversation(where, **act)
 
-    def _question(self, where: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
-        expected = [self.ids[name] for name in payload["expected"]]
-        self.questions.create_question(**{**payload, "expected": expected}, **where)
+    def _question(self, where: Mapping[str, Any], act: Mapping[str, Any]) -> None:
+        expected = [self.ids[name] for name in act["expected"]]
+        self.questions.create_question(**{**act, "expected": expected}, **where)
 
-    def _evaluate(self, where: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
-        EvalEngine().start_eval(**payload, **where)
+    def _evaluate(self, where: Mapping[str, Any], act: Mapping[str, Any]) -> None:
+        EvalEngine().start_eval(**act, **where)
 
-    def _fork(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
-        self.branches.create_branch(actor=where["actor"], **payload)
+    def _fork(self, where: Mapping[str, Any], act: dict[str, Any]) -> None:
+        self.branches.create_branch(actor=where["actor"], **act)
 
-    def _merge_request(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
-        self.requests.create_request(actor=where["actor"], **payload)
+    def _merge_request(self, where: Mapping[str, Any], act: dict[str, Any]) -> None:
+        self.requests.create_request(actor=where["actor"], **act)
 
-    def _agent_task(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
-        agents, fields = payload["agents"], {key: one for key, one in payload.items() if key != "agents"}
+    def _agent_task(self, where: Mapping[str, Any], act: dict[str, Any]) -> None:
+        agents, fields = act["agents"], {key: one for key, one in act.items() if key != "agents"}
         made = self.tasks.create_task(actor=where["actor"], **fields).task
         for agent in agents:
             self.tasks.join_task(task=made.slug, agent_id=agent, actor=where["actor"])
 
     # ---- what is shared, hidden and checked ----------------------------------------------------
 
-    def _handoff(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
-        fields = {key: one for key, one in payload.items() if key not in ("facts", "answer")}
-        ids = [str(self.ids[name]) for name in payload["facts"]]
+    def _handoff(self, where: Mapping[str, Any], act: dict[str, Any]) -> None:
+        fields = {key: one for key, one in act.items() if key not in ("facts", "answer")}
+        ids = [str(self.ids[name]) for name in act["facts"]]
         made = HandoffEngine().create_handoff(actor=where["actor"], fact_ids=ids, **fields)
-        if payload.get("answer") == "accept":
-            receiver = where["actor"].with_origin(agent_id=payload["to_agent"])
+        if act.get("answer") == "accept":
+            receiver = where["actor"].with_origin(agent_id=act["to_agent"])
             HandoffEngine().accept_handoff(handoff_id=made.pk, actor=receiver)
 
-    def _template(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
-        TemplateEngine().create_template(actor=where["actor"], **payload)
+    def _template(self, where: Mapping[str, Any], act: dict[str, Any]) -> None:
+        TemplateEngine().create_template(actor=where["actor"], **act)
 
-    def _use_template(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
-        TemplateEngine().instantiate_template(actor=where["actor"], **payload)
+    def _use_template(self, where: Mapping[str, Any], act: dict[str, Any]) -> None:
+        TemplateEngine().instantiate_template(actor=where["actor"], **act)
 
-    def _bundle(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
-        KnowledgeBundleEngine().create_bundle(**payload, **where)
+    def _bundle(self, where: Mapping[str, Any], act: dict[str, Any]) -> None:
+        KnowledgeBundleEngine().create_bundle(**act, **where)
 
-    def _quarantine(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
-        QuarantineEngine().create_quarantine(actor=where["actor"], **payload)
+    def _quarantine(self, where: Mapping[str, Any], act: dict[str, Any]) -> None:
+        QuarantineEngine().create_quarantine(actor=where["actor"], **act)
 
-    def _policy(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
-        PolicyEngine().set_policy(actor=where["actor"], **payload)
+    def _policy(self, where: Mapping[str, Any], act: dict[str, Any]) -> None:
+        PolicyEngine().set_policy(actor=where["actor"], **act)
 
     def _verify(self, where: Mapping[str, Any], limit: int) -> None:
         VerificationEngine().verify_batch(limit=limit, **where)
 
-    def _replay(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
+    def _replay(self, where: Mapping[str, Any], act: dict[str, Any]) -> None:
         """Go on with a conversation after one of its messages as another model did, by hand."""
-        after, actor, engine = self.talks[payload["talk"]][payload["turn"]], where["actor"], ReplayEngine()
+        after, actor, engine = self.talks[act["talk"]][act["turn"]], where["actor"], ReplayEngine()
         made = engine.create_replay(
-            conversation_id=after.conversation_id, message_id=after.uid, model=payload["model"], **where
+            conversation_id=after.conversation_id, message_id=after.uid, model=act["model"], **where
         )
-        messages = list(_messages(payload["turns"], payload["model"], actor.write_time()))
+        messages = list(_messages(act["turns"], act["model"], actor.write_time()))
         MessageEngine().write_messages(conversation_id=made.conversation_id, messages=messages, **where)
         engine.complete_replay(replay_id=made.pk, actor=actor)
 
-    def _program(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
+    def _program(self, where: Mapping[str, Any], act: dict[str, Any]) -> None:
         """Send the events of a session as its program does: it is told what memory knows of each prompt."""
         agent: Actor = where["actor"]
         actor, began = replace(agent, label=PROGRAM, bound_agent=agent.agent_id), agent.write_time()
-        for index, event in enumerate(_list_events(actor.session_id, **payload)):
+        for index, event in enumerate(_list_events(actor.session_id, **act)):
             at = min(began + index * TURN, timezone.now())
             IngestEngine().ingest(events=[event], actor=actor.acting_at(at), answered=True)
         _learn(where["actor"])
@@ -234,8 +232,8 @@ class Player:
     def _read(self, where: Mapping[str, Any], name: str) -> Fact:
         return self.facts.get_fact(fact_id=self.ids[name], **where)
 
-    def _fields(self, payload: Mapping[str, Any]) -> dict[str, Any]:
-        fields = {name: value for name, value in payload.items() if name != "id"}
+    def _fields(self, act: Mapping[str, Any]) -> dict[str, Any]:
+        fields = {name: value for name, value in act.items() if name != "id"}
         if "text" in fields:
             fields["fact_text"] = fields.pop("text")
         if "parent" in fields:

@@ -62,9 +62,9 @@ def find_start(now: datetime) -> datetime:
 def steps(start: datetime, now: datetime, folder: Path = CHAPTERS) -> list[Step]:
     """Return all steps in chronological order, none of them later than now."""
     found = [
-        _end_by(now, start, _step(start, payload))
+        _end_by(now, start, _step(start, entry))
         for path in sorted(folder.glob("*.toml"))
-        for payload in tomllib.loads(path.read_text(encoding="utf-8"))["step"]
+        for entry in tomllib.loads(path.read_text(encoding="utf-8"))["step"]
     ]
     return sorted(found, key=lambda step: step.at)
 
@@ -77,20 +77,20 @@ def _end_by(now: datetime, start: datetime, step: Step) -> Step:
     return replace(step, at=today + (step.at - today) * ((now - today) / LAST_HOURS))
 
 
-def _step(start: datetime, payload: Mapping[str, Any]) -> Step:
-    acts = tuple((name, _dated(start, value)) for name, value in payload.items() if name not in WHO)
-    common = payload.get("facts", {})  # shared by all new facts of the step
+def _step(start: datetime, entry: Mapping[str, Any]) -> Step:
+    acts = tuple((name, _dated(start, value)) for name, value in entry.items() if name not in WHO)
+    common = entry.get("facts", {})  # shared by all new facts of the step
     acts = tuple(
         (name, [common | fact for fact in value] if name in ("write", "propose") else value)
         for name, value in acts
     )
     return Step(
-        at=start + timedelta(days=payload["day"], hours=payload["at"].hour, minutes=payload["at"].minute),
-        by=payload.get("by") or payload["agent"],
-        session_id=payload.get("session", ""),
-        agent_id=payload.get("agent", ""),
-        task_id=payload.get("task", ""),
-        branch=payload.get("branch", "main"),
+        at=start + timedelta(days=entry["day"], hours=entry["at"].hour, minutes=entry["at"].minute),
+        by=entry.get("by") or entry["agent"],
+        session_id=entry.get("session", ""),
+        agent_id=entry.get("agent", ""),
+        task_id=entry.get("task", ""),
+        branch=entry.get("branch", "main"),
         acts=acts,
     )
 
@@ -106,8 +106,8 @@ def _dated(start: datetime, value: Any) -> Any:
     return value
 
 
-def _entries(start: datetime, payload: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name, value in payload.items():
+def _entries(start: datetime, entry: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in entry.items():
         if name in TIMES:
             yield name, start + timedelta(days=value)
         else:

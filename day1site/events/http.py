@@ -88,13 +88,13 @@ def stream_for(query: str, headers: Mapping[bytes, bytes]) -> Stream:
     """
     key = KeyEngine().verify_token(bearer(headers))
     count_request(str(key.pk), key.rate_per_minute)
-    payload = Query(query)
+    inputs = Query(query)
     branches = [
-        *payload.take_value("branch", parse_names, []),
-        *payload.take_value("branch_name", parse_names, []),
+        *inputs.take_value("branch", parse_names, []),
+        *inputs.take_value("branch_name", parse_names, []),
     ]
-    kinds, after = payload.take_value("kind", parse_names, []), payload.take_value("last_event_id", count)
-    payload.refuse_unknown()
+    kinds, after = inputs.take_value("kind", parse_names, []), inputs.take_value("last_event_id", count)
+    inputs.refuse_unknown()
     if (header := headers.get(b"last-event-id", b"").decode("latin-1").strip()) != "":
         after = parse_event_id(header)  # a reconnecting client's header is newer than its address
     who = get_actor(key, REST_SURFACE)

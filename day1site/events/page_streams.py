@@ -85,9 +85,9 @@ class PageStreams:
         """Send what is new, until ``ended`` is set or the person may not read on."""
         raise NotImplementedError
 
-    async def work(self, do: Callable[..., T], *payload: Any) -> T:
+    async def work(self, do: Callable[..., T], *arguments: Any) -> T:
         """Run work with the database in one of the threads that serve Django."""
-        return await asyncio.get_running_loop().run_in_executor(self.threads, in_thread, do, *payload)
+        return await asyncio.get_running_loop().run_in_executor(self.threads, in_thread, do, *arguments)
 
     def read_actor(self, scope: Scope) -> Actor:
         """Return who reads the project of the path. Raises Unauthenticated, NotFound."""

@@ -82,8 +82,8 @@ class Bridge:
         Its calls wait until they are known.
         """
         if message.get("method") == "initialize":
-            payload = message.get("params") or {}
-            self._offers_roots = "roots" in (payload.get("capabilities") or {})
+            params = message.get("params") or {}
+            self._offers_roots = "roots" in (params.get("capabilities") or {})
         elif message.get("method") == INITIALIZED:
             if self._offers_roots and "repository" not in self.settings:
                 self._roots_known.clear()
@@ -128,11 +128,11 @@ class Bridge:
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
         }
-        payload = message.get("params") or {}
-        version = (payload.get("_meta") or {}).get(VERSION)
+        params = message.get("params") or {}
+        version = (params.get("_meta") or {}).get(VERSION)
         if version:
             found["Mcp-Method"] = str(message.get("method", ""))
-            if name := payload.get("name") or payload.get("uri"):
+            if name := params.get("name") or params.get("uri"):
                 found["Mcp-Name"] = in_header(str(name))
         if version or self.spoken:
             found["MCP-Protocol-Version"] = str(version or self.spoken)

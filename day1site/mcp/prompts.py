@@ -58,9 +58,9 @@ The program that passed this on may have cut it off: the person may have typed m
 """
 
 
-def get(caller: Caller, name: str, payload: Mapping[str, str]) -> m.GetPromptResult:
+def get(caller: Caller, name: str, stated: Mapping[str, str]) -> m.GetPromptResult:
     """Build a prompt. Raises NotFound for an unknown name, and as the search or the context do."""
-    arguments = {key: value for key, value in payload.items() if value}
+    arguments = {key: value for key, value in stated.items() if value}
     if name == "recall":
         cut = CUT if WORDS[-1] in arguments else ""
         topic = _take_topic(arguments)
@@ -93,7 +93,7 @@ def _take_branch(arguments: dict[str, str]) -> dict[str, str]:
     return arguments
 
 
-def _message(text: str, caller: Caller, tool: Any, payload: Mapping[str, str]) -> m.GetPromptResult:
-    found = json.dumps(tool(Call(caller, payload)), ensure_ascii=False)
+def _message(text: str, caller: Caller, tool: Any, stated: Mapping[str, str]) -> m.GetPromptResult:
+    found = json.dumps(tool(Call(caller, stated)), ensure_ascii=False)
     content = m.TextContent(type="text", text=f"{text}\n{found}\n")
     return m.GetPromptResult(messages=[m.PromptMessage(role="user", content=content)])

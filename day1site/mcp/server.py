@@ -91,8 +91,10 @@ class Handlers:
         return m.ListPromptsResult(prompts=prompts.ALL)
 
     async def get_prompt(self, ctx: Context, params: m.GetPromptRequestParams) -> m.GetPromptResult:
-        payload = params.arguments or {}
-        return await self.work(ctx, with_rate_limit(lambda caller: prompts.get(caller, params.name, payload)))
+        arguments = params.arguments or {}
+        return await self.work(
+            ctx, with_rate_limit(lambda caller: prompts.get(caller, params.name, arguments))
+        )
 
 
 def build(find_caller: FindCaller, threads: Executor) -> Server[Any]:

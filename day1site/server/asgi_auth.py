@@ -81,10 +81,10 @@ async def respond(send: Send, answer: Response, *more: Header) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def in_thread(do: Callable[..., T], *payload: Any) -> T:
+def in_thread(do: Callable[..., T], *arguments: Any) -> T:
     """Run database work with the connection handling of a Django request."""
     close_old_connections()
     try:
-        return do(*payload)
+        return do(*arguments)
     finally:
         close_old_connections()

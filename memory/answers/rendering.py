@@ -62,8 +62,8 @@ def build_renderer(shape: type[s.Serializer], *elsewhere: str) -> Render:
     ]
     start = dict.fromkeys(fields)  # keeps the declared order
 
-    def render_row(row: Any, **payload: Any) -> dict[str, Any]:
-        found: dict[str, Any] = {**start, **payload}
+    def render_row(row: Any, **passed: Any) -> dict[str, Any]:
+        found: dict[str, Any] = {**start, **passed}
         for name, read, convert in plan:
             found[name] = convert(read(row)) if convert else read(row)
         return found

@@ -230,8 +230,8 @@ def compute_etag(data: dict[str, Any]) -> str:
 
 
 def known_to(request: Request, etag: str) -> bool:
-    payload = request.headers.get("If-None-Match", "")
-    return payload.strip() == "*" or etag.strip('"') in ETAG.findall(payload)
+    header = request.headers.get("If-None-Match", "")
+    return header.strip() == "*" or etag.strip('"') in ETAG.findall(header)
 
 
 def expected_version(request: Request, payload: Input, current: Callable[[], int]) -> int | None:

@@ -16,7 +16,7 @@ from memory.answers.declared_serializers import POINT, request_field
 from memory.answers.rendering import page_shape
 from memory.api import base, schema
 from memory.engines.embedding.awaited import awaited_texts
-from memory.engines.fields import types as t
+from memory.engines.fields import types
 from memory.engines.fields.base import Field
 from memory.engines.fields.common import WAIT
 from memory.engines.support.pagination import Page
@@ -142,7 +142,7 @@ def build_format(answer: Answer) -> Parameter:
     words = (
         f"{', '.join(answer.files)}, as with Accept: {', '.join(f'text/{form}' for form in answer.files)}."
     )
-    return Parameter(Field(FORMAT, t.Choice([(form, form) for form in forms]), words), FORMAT)
+    return Parameter(Field(FORMAT, types.Choice([(form, form) for form in forms]), words), FORMAT)
 
 
 def list_inputs(operation: Operation) -> tuple[Parameter, ...]:
@@ -359,25 +359,25 @@ def describe_default(parameter: Parameter) -> dict[str, Any]:
     return {} if default in (None, "", ()) else {"default": default}
 
 
-def describe_type(kind: t.Type) -> dict[str, Any]:
+def describe_type(kind: types.Type) -> dict[str, Any]:
     """Return the JSON schema of a type."""
     match kind:
-        case t.Whole():
+        case types.Whole():
             return {"type": "integer", "minimum": kind.low, "maximum": kind.high}
-        case t.Number():
+        case types.Number():
             return {"type": "number", "minimum": kind.low, "maximum": kind.high}
-        case t.Flag():
+        case types.Flag():
             return {"type": "boolean"}
-        case t.Choice():
+        case types.Choice():
             return {"type": "string", "enum": kind.values}
-        case t.Moment():
+        case types.Moment():
             return {"type": "string", "format": "date-time"}
-        case t.Point():
+        case types.Point():
             return {"anyOf": POINT["anyOf"]}
-        case t.Identifier():
+        case types.Identifier():
             return {"type": "string", "format": "uuid"}
-        case t.Text():
+        case types.Text():
             return {"type": "string", "maxLength": kind.max_length}
-        case t.ListOf():
+        case types.ListOf():
             return {"type": "array", "items": describe_type(kind.item), "minItems": 1}
     return {"type": "string"}

@@ -11,7 +11,7 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRespo
 from rest_framework import serializers as s
 
 from memory.answers import facts as shapes
-from memory.answers import requests as r
+from memory.answers import requests
 from memory.answers.declared_serializers import POINT
 from memory.api.access import SESSION_HEADER
 from memory.api.base import REDACTED_FIELDS
@@ -134,13 +134,13 @@ def build_filter_schema(one: Any) -> Schema:
 
 
 def search_args(*left_out: str) -> list[OpenApiParameter]:
-    """Return the query parameters of a search, as in r.Searching."""
+    """Return the query parameters of a search, as in requests.Searching."""
     found = [
         query("q", {"type": "string", "maxLength": 8000}, "What to look for.", required=True),
         BRANCH,
         AT,
     ]
-    for name, field in r.Searching().get_fields().items():
+    for name, field in requests.Searching().get_fields().items():
         if name not in ("at", *left_out):
             found.append(query(name, integer_schema(field), str(field.help_text or "")))
     return found
@@ -206,7 +206,7 @@ SAME = OpenApiResponse(description="It is what If-None-Match names.")
 
 
 EXAMPLES = {
-    r.SearchInput: {"query": "When do tokens expire?", "limit": 5},
+    requests.SearchInput: {"query": "When do tokens expire?", "limit": 5},
 }
 
 
@@ -249,7 +249,7 @@ ROUTES: dict[str, dict[str, Callable]] = {
             "Search facts", {200: shapes.FoundShape}, None, [*search_args(), *FILTERS, BRANCHES, SESSION]
         ),
         "search_by_body": route(
-            "Search facts, told in the body", {200: shapes.FoundShape}, r.SearchInput, [SESSION]
+            "Search facts, told in the body", {200: shapes.FoundShape}, requests.SearchInput, [SESSION]
         ),
     },
     "HealthViewSet": {
@@ -280,7 +280,7 @@ def document_routes(routes: Mapping[str, Mapping[str, Callable]], *modules: Any)
     return document_view
 
 
-documented = document_routes(ROUTES, shapes, r)
+documented = document_routes(ROUTES, shapes, requests)
 set_override(HealthShape, "component_name", "Health")
 set_override(HealthShape, "many", False)  # the action is called list, but returns one object
 

@@ -30,20 +30,20 @@ def read_model_settings(model: Path) -> ModelSettings:
     """Return the settings beside a model; the defaults without a file. Raises ImproperlyConfigured."""
     path = model.with_suffix(".json")
     try:
-        payload = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return ModelSettings()
     except (OSError, ValueError) as error:
         raise ImproperlyConfigured(f"{path} cannot be read: {error}.") from None
-    if not isinstance(payload, dict):
+    if not isinstance(content, dict):
         raise ImproperlyConfigured(f"{path} is no object with settings of the model.")
     known = {field.name for field in fields(ModelSettings)}
-    if unknown := payload.keys() - known:
+    if unknown := content.keys() - known:
         raise ImproperlyConfigured(f"{path} knows {', '.join(sorted(known))}, not {min(unknown)}.")
-    for name, value in payload.items():
+    for name, value in content.items():
         if not is_setting(name, value):
             raise ImproperlyConfigured(f"{path}: {name} cannot be {value!r}.")
-    return ModelSettings(**payload)
+    return ModelSettings(**content)
 
 
 def is_setting(name: str, value: Any) -> bool:

@@ -74,11 +74,11 @@ class ToolCalls:
         written: dict[str, str] = {}
         before = []
         for row in self.rows:
-            payload = load_input(row.raw_input) if row.tool_name in WRITERS else None
-            path = find_path(payload)
+            call_input = load_input(row.raw_input) if row.tool_name in WRITERS else None
+            path = find_path(call_input)
             before.append(written.get(path, ""))
-            if isinstance(payload, Mapping):
-                written[path] = first_text(payload, ("content",))
+            if isinstance(call_input, Mapping):
+                written[path] = first_text(call_input, ("content",))
         return before
 
     def get_step(self, index: int) -> Step:
@@ -205,10 +205,10 @@ def whole_command(line: str, max_length: int = MAX_COMMAND) -> str:
 def describe_change(calls: ToolCalls, index: int) -> str:
     """Return a file's name, and the lines that were taken out and put in where they are known."""
     row = calls.rows[index]
-    payload = load_input(row.raw_input)
-    name = find_path(payload)
-    removed, added = changed_lines(calls, index, payload)
-    if not isinstance(payload, Mapping) or not (removed or added):
+    call_input = load_input(row.raw_input)
+    name = find_path(call_input)
+    removed, added = changed_lines(calls, index, call_input)
+    if not isinstance(call_input, Mapping) or not (removed or added):
         return f"changed {name}" if name else truncate(row.summary.partition(". Result:")[0], MAX_REASON)
     if not removed:
         return f"put into {name}: {quote_lines(added)}"
@@ -217,21 +217,21 @@ def describe_change(calls: ToolCalls, index: int) -> str:
     return f"in {name}: {quote_lines(removed)} became {quote_lines(added)}"
 
 
-def changed_lines(calls: ToolCalls, index: int, payload: Any) -> tuple[list[str], list[str]]:
+def changed_lines(calls: ToolCalls, index: int, call_input: Any) -> tuple[list[str], list[str]]:
     """Return the lines that a change removed and those that it added."""
-    if not isinstance(payload, Mapping):
+    if not isinstance(call_input, Mapping):
         return [], []
-    if patch := first_text(payload, ("patch", "input", "command")):
+    if patch := first_text(call_input, ("patch", "input", "command")):
         return patch_lines(patch)
-    several = payload.get("edits")
-    edits: list[Any] = several if isinstance(several, list) else [payload]
+    several = call_input.get("edits")
+    edits: list[Any] = several if isinstance(several, list) else [call_input]
     removed: list[str] = []
     added: list[str] = []
     for edit in edits:
         if isinstance(edit, Mapping) and isinstance(new := first_text(edit, NEW), str):
             before, after = differing(first_text(edit, OLD), new)
             removed, added = removed + before, added + after
-    content = payload.get("content")
+    content = call_input.get("content")
     if isinstance(content, str):
         return differing(calls.contents_before[index], content)
     return removed, added
@@ -256,13 +256,13 @@ def patch_lines(patch: str) -> tuple[list[str], list[str]]:
     return [line[1:] for line in lines if line[:1] == "-"], [line[1:] for line in lines if line[:1] == "+"]
 
 
-def find_path(payload: Any) -> str:
+def find_path(call_input: Any) -> str:
     """Return the path of the file that a call changes; of a patch those of all its files."""
-    if not isinstance(payload, Mapping):
+    if not isinstance(call_input, Mapping):
         return ""
-    if path := first_text(payload, PATHS):
+    if path := first_text(call_input, PATHS):
         return path
-    return ", ".join(find_patched_files(first_text(payload, ("patch", "input", "command"))))
+    return ", ".join(find_patched_files(first_text(call_input, ("patch", "input", "command"))))
 
 
 def quote_lines(lines: Sequence[str]) -> str:
@@ -277,5 +277,5 @@ def quote_lines(lines: Sequence[str]) -> str:
     return f"“{' / '.join(shown)}”" + (f" and {left} more lines" if left else "")
 
 
-def first_text(payload: Mapping[str, Any], names: Sequence[str]) -> str:
-    return next((payload[name] for name in names if isinstance(payload.get(name), str)), "")
+def first_text(call_input: Mapping[str, Any], names: Sequence[str]) -> str:
+    return next((call_input[name] for name in names if isinstance(call_input.get(name), str)), "")

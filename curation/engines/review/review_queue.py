@@ -281,8 +281,8 @@ class Decision:
         for fact in facts:
             commit.change_row(fact, **_set_aside(fact))
         older = facts[1]
-        payload = inherit_content(older, commit.actor.project_id) | {"fact_text": self.text}
-        batch = FactBatch([payload], commit.actor, Status.ACTIVE, deduplicate=False, parent=older)
+        content = inherit_content(older, commit.actor.project_id) | {"fact_text": self.text}
+        batch = FactBatch([content], commit.actor, Status.ACTIVE, deduplicate=False, parent=older)
         (written,) = batch.write_facts(commit)
         link_superseded(commit, written.fact, facts)
         return written.fact

@@ -210,10 +210,10 @@ def _is_text(part: Record) -> bool:
     return part.get("type") == "text" and isinstance(part.get("text"), str) and not part.get("synthetic")
 
 
-def _rename_fields(payload: Any) -> Any:
-    if not isinstance(payload, dict):
-        return payload
-    return {FIELD_NAMES.get(name, name): value for name, value in payload.items()}
+def _rename_fields(record: Any) -> Any:
+    if not isinstance(record, dict):
+        return record
+    return {FIELD_NAMES.get(name, name): value for name, value in record.items()}
 
 
 def _moment(record: Record, name: str) -> str:

@@ -233,9 +233,9 @@ def digest_text(role: str, text: str) -> bytes:
     return hashlib.sha256(f"{role} {''.join(text.split())}".encode()).digest()
 
 
-def digest_call(name: str, payload: Any) -> bytes:
+def digest_call(name: str, arguments: Any) -> bytes:
     """Return what is equal for calls of a tool with equal input."""
-    return hashlib.sha256(f"{name} {json.dumps(payload, sort_keys=True)}".encode()).digest()
+    return hashlib.sha256(f"{name} {json.dumps(arguments, sort_keys=True)}".encode()).digest()
 
 
 def digest_turn(turn: Turn) -> Key:

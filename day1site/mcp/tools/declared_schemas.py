@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from day1site.mcp.tools import base as b
-from memory.engines.fields import types as t
+from memory.engines.fields import types
 from memory.engines.fields.base import Field
 from memory.engines.fields.common import STATED
 from memory.engines.fields.filters import FilterField
@@ -35,47 +35,47 @@ def _filter(field: FilterField) -> b.Schema:
 
 
 def _choice(field: Field, about: str) -> b.Schema:
-    assert isinstance(field.type, t.Choice)
+    assert isinstance(field.type, types.Choice)
     values = [value for value, _ in field.type.open_choices]
     return b.choice(about, [value for value in values if value not in field.tool_excludes])
 
 
 def _whole(field: Field, about: str) -> b.Schema:
-    assert isinstance(field.type, t.Whole)
+    assert isinstance(field.type, types.Whole)
     return b.whole(about, field.type.low, field.type.high)
 
 
 def _pattern(field: Field, about: str) -> b.Schema:
-    assert isinstance(field.type, t.Pattern)
+    assert isinstance(field.type, types.Pattern)
     return b.text(about, maxLength=field.type.max_length)
 
 
 def _long_text(field: Field, about: str) -> b.Schema:
-    assert isinstance(field.type, t.LongText)
+    assert isinstance(field.type, types.LongText)
     return b.text(about, maxLength=field.type.max_bytes)
 
 
 def _list(field: Field, about: str) -> b.Schema:
     """Return a list of texts; those that may be sentences state their length: see arguments.py."""
-    assert isinstance(field.type, t.ListOf)
+    assert isinstance(field.type, types.ListOf)
     length = getattr(field.type.item, "max_length", 0)
     return b.many(about, {"type": "string", "maxLength": length} if length > MAX_NAME_LENGTH else None)
 
 
-_MAKERS: dict[type[t.Type], Callable[[Field, str], b.Schema]] = {
-    t.Text: lambda _, about: b.text(about),
-    t.Pattern: _pattern,
-    t.LongText: _long_text,
-    t.Choice: _choice,
-    t.Number: lambda _, about: b.number(about),
-    t.Whole: _whole,
-    t.Flag: lambda _, about: b.flag(about),
-    t.Moment: lambda _, about: b.when(about),
-    t.Identifier: lambda _, about: b.uid(about),
-    t.TagList: lambda _, about: b.many(about),
-    t.ListOf: _list,
-    t.JSONObject: lambda _, about: b.plain(about),
-    t.JSONValue: lambda _, about: {"description": about},
+_MAKERS: dict[type[types.Type], Callable[[Field, str], b.Schema]] = {
+    types.Text: lambda _, about: b.text(about),
+    types.Pattern: _pattern,
+    types.LongText: _long_text,
+    types.Choice: _choice,
+    types.Number: lambda _, about: b.number(about),
+    types.Whole: _whole,
+    types.Flag: lambda _, about: b.flag(about),
+    types.Moment: lambda _, about: b.when(about),
+    types.Identifier: lambda _, about: b.uid(about),
+    types.TagList: lambda _, about: b.many(about),
+    types.ListOf: _list,
+    types.JSONObject: lambda _, about: b.plain(about),
+    types.JSONValue: lambda _, about: {"description": about},
 }
 
 WHO = input_properties(STATED)

@@ -85,7 +85,7 @@ def find_called(tool: b.Tool, values: Mapping[str, Any]) -> tuple[b.Tool, dict[s
     read = read_arguments(tool.input, values)
     if tool.name != MORE_TOOL or RUN not in read or read.keys() == {RUN}:
         return tool, read
-    payload, named = read.pop(PAYLOAD, {}), find_tool(read.pop(RUN))
-    if not isinstance(payload, dict):
+    arguments, named = read.pop(PAYLOAD, {}), find_tool(read.pop(RUN))
+    if not isinstance(arguments, dict):
         raise Invalid("{field} must be an object.", field=PAYLOAD)
-    return named, read_arguments(named.input, {**read, **payload})
+    return named, read_arguments(named.input, {**read, **arguments})

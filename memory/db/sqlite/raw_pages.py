@@ -123,31 +123,31 @@ def to_signed(number: int) -> int:
     return number - 2**64 if number >= 2**63 else number
 
 
-def read_record(payload: bytes) -> list[Any]:
+def read_record(cell: bytes) -> list[Any]:
     """Return the values of a record. Raises ValueError where it is none."""
-    end, at = read_varint(payload, 0)
+    end, at = read_varint(cell, 0)
     kinds = []
     while at < end:
-        kind, at = read_varint(payload, at)
+        kind, at = read_varint(cell, at)
         kinds.append(kind)
     values = []
     for kind in kinds:
-        value, at = read_value(payload, at, kind)
+        value, at = read_value(cell, at, kind)
         values.append(value)
-    if at != len(payload):
+    if at != len(cell):
         raise ValueError("no record")
     return values
 
 
-def read_value(payload: bytes, at: int, kind: int) -> tuple[Any, int]:
+def read_value(cell: bytes, at: int, kind: int) -> tuple[Any, int]:
     if size := INTEGERS.get(kind):
-        return int.from_bytes(payload[at : at + size], "big", signed=True), at + size
+        return int.from_bytes(cell[at : at + size], "big", signed=True), at + size
     if kind >= 12:
         size = (kind - 12) // 2
-        data = payload[at : at + size]
+        data = cell[at : at + size]
         return (data.decode("utf-8", "surrogateescape") if kind % 2 else data), at + size
     if kind == 7:
-        return struct.unpack(">d", payload[at : at + 8])[0], at + 8
+        return struct.unpack(">d", cell[at : at + 8])[0], at + 8
     constants: dict[int, Any] = {0: None, 8: 0, 9: 1}
     if kind not in constants:
         raise ValueError("no type of a value")

@@ -143,11 +143,11 @@ class KeyEngine:
         """List the project's keys, newest first, expired and revoked ones included; for who keeps the server
         also those of the server.
         """
-        payload = c.validate({"agent_id": agent_id, "user_id": user_id, "state": state}, FILTERS)
-        bound = {name: payload[name] for name in ("agent_id", "user_id")}
+        filters = c.validate({"agent_id": agent_id, "user_id": user_id, "state": state}, FILTERS)
+        bound = {name: filters[name] for name in ("agent_id", "user_id")}
         rows = every = list_own(actor).filter(**c.drop_empty(bound))
-        if payload["state"]:  # which may change between two pages
-            rows = rows.in_state(payload["state"])
+        if filters["state"]:  # which may change between two pages
+            rows = rows.in_state(filters["state"])
         return paginate(rows, **KEYS.read_key(ordering), limit=limit, cursor=cursor, of=every)
 
     def revoke_key(self, *, key_id: UUID, actor: Actor) -> ApiKey:

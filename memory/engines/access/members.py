@@ -79,12 +79,12 @@ class MemberEngine:
     ) -> Page[Membership]:
         """List the members of the project, each with its ``user``, in the order in which they joined."""
         actor.require_scope("read")
-        payload = c.validate({"name": name, "role": role}, FILTERS)
+        filters = c.validate({"name": name, "role": role}, FILTERS)
         members = Membership.objects.filter(project=actor.project_id).select_related("user")
-        if payload["name"]:
-            members = members.filter(user__username__icontains=payload["name"])
-        if payload["role"]:
-            members = members.filter(role=payload["role"])
+        if filters["name"]:
+            members = members.filter(user__username__icontains=filters["name"])
+        if filters["role"]:
+            members = members.filter(role=filters["role"])
         return paginate(members, **MEMBERS.read_key(ordering), limit=limit, cursor=cursor)
 
     def add_member(self, *, username: str, actor: Actor, role: str = Role.VIEWER) -> Membership:

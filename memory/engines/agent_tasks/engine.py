@@ -120,12 +120,12 @@ class TaskEngine:
     ) -> Page[AgentTask]:
         """List the tasks that the actor may see, with objectives and agents, the newest first."""
         actor.require_scope("read")
-        payload = c.validate({"state": state, "agent_id": agent_id}, FILTERS)
+        filters = c.validate({"state": state, "agent_id": agent_id}, FILTERS)
         rows = every = _list_visible(actor)
-        if payload["state"]:
-            rows = rows.filter(state=payload["state"])
-        if payload["agent_id"]:
-            rows = every = rows.filter(agents__agent_id=payload["agent_id"])
+        if filters["state"]:
+            rows = rows.filter(state=filters["state"])
+        if filters["agent_id"]:
+            rows = every = rows.filter(agents__agent_id=filters["agent_id"])
         return paginate(
             rows, **TASKS.read_key(ordering), limit=limit, cursor=cursor, of=every, prepare=_load_all_parts
         )

@@ -132,14 +132,14 @@ class AuditEngine:
         if identity := IDENTITY.fullmatch(by):
             entries, by = entries.filter(actor_kind=identity[1], actor_id=identity[2]), ""
         requested = {"action": action, "actor_label": by, "actor_kind": kind, "target": target}
-        payload: dict[str, Any] = {
+        columns: dict[str, Any] = {
             name: c.text_check(300)(name, value) for name, value in c.drop_empty(requested).items()
         }
         if after:
-            payload["at__gte"] = c.parse_time("after", after)
+            columns["at__gte"] = c.parse_time("after", after)
         if before:
-            payload["at__lt"] = c.parse_time("before", before)
-        return paginate(entries.filter(**payload), **AUDIT.read_key(ordering), limit=limit, cursor=cursor)
+            columns["at__lt"] = c.parse_time("before", before)
+        return paginate(entries.filter(**columns), **AUDIT.read_key(ordering), limit=limit, cursor=cursor)
 
 
 def seal_entries(project: Project, batch: int = 1000) -> int:

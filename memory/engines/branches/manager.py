@@ -111,8 +111,8 @@ class BranchManager:
     ) -> Page[Branch]:
         """List the branches that the actor may use, by name; archived ones only with ``archived``."""
         actor.require_scope("read")
-        payload = c.validate({"archived": archived, "name": name, "owner": owner, "tag": tag}, FILTERS)
-        branches = every = filter_branches(actor, **payload)
+        filters = c.validate({"archived": archived, "name": name, "owner": owner, "tag": tag}, FILTERS)
+        branches = every = filter_branches(actor, **filters)
         if actor.branch_patterns:
             allowed = [n for n in branches.values_list("name", flat=True) if actor.may_use(n)]
             branches = branches.filter(name__in=allowed)

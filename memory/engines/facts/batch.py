@@ -59,11 +59,11 @@ class FactBatch:
         self._stated: tuple[Mapping[str, str], Actor] = ({}, actor.with_origin())
         self._compared: dict[int, bool] = {}  # whether a row is compared, where its fact says so for itself
         items = enumerate(secrets_found.walk("facts", facts))
-        self.rows = [self._build_row(index, payload, len(facts)) for index, payload in items]
+        self.rows = [self._build_row(index, values, len(facts)) for index, values in items]
 
-    def _build_row(self, index: int, payload: Mapping[str, Any], count: int) -> Fact:
+    def _build_row(self, index: int, values: Mapping[str, Any], count: int) -> Fact:
         try:
-            return self._build_item(payload)
+            return self._build_item(values)
         except (Invalid, TooLarge) as error:
             if count > 1:
                 error.name_in_list("facts", index)
@@ -71,25 +71,25 @@ class FactBatch:
                 error.args = (error.text,)
             raise
 
-    def _build_item(self, payload: Any) -> Fact:
+    def _build_item(self, values: Any) -> Fact:
         """Build a row of one of many facts, which may say for itself whether it is compared with others."""
-        if not isinstance(payload, Mapping):
+        if not isinstance(values, Mapping):
             raise Invalid("A fact must be an object.", field="")
-        stated = {name: value for name, value in payload.items() if name != DEDUPLICATE.name}
-        compared = check_boolean(DEDUPLICATE.name, payload.get(DEDUPLICATE.name, self.deduplicate))
+        stated = {name: value for name, value in values.items() if name != DEDUPLICATE.name}
+        compared = check_boolean(DEDUPLICATE.name, values.get(DEDUPLICATE.name, self.deduplicate))
         row = self.build_fact(stated)
         self._compared[id(row)] = compared
         return row
 
     def build_fact(
-        self, payload: Mapping[str, Any], *, reserved: bool = False, checked: Mapping[str, Any] = NOTHING
+        self, values: Mapping[str, Any], *, reserved: bool = False, checked: Mapping[str, Any] = NOTHING
     ) -> Fact:
         """Build a row without storing it; ``reserved`` as in the rules, ``checked`` are columns that the
         caller has checked. Raises Invalid and its subclasses.
         """
-        stated = validate({k: v for k, v in payload.items() if k in STATED_CHECKS}, STATED_CHECKS)
+        stated = validate({k: v for k, v in values.items() if k in STATED_CHECKS}, STATED_CHECKS)
         actor = self._find_actor(stated)
-        rest = {name: value for name, value in payload.items() if name not in STATED_CHECKS}
+        rest = {name: value for name, value in values.items() if name not in STATED_CHECKS}
         fields = rules.clean_new(rest, reserved=reserved, checked=checked)
         fields.setdefault("source", actor.label)
         fields.setdefault("repository", None)  # until its session is known

@@ -311,8 +311,8 @@ class Batch:
         return WriteResult(self.commit.get_version(Fact, written.fact.uid), written.created)
 
     def _write_like(self, first: Fact, text: str) -> WriteResult:
-        payload = inherit_content(first, self.commit.actor.project_id) | {"fact_text": text}
-        batch = FactBatch([payload], self.commit.actor, Status.ACTIVE, deduplicate=True, parent=first)
+        content = inherit_content(first, self.commit.actor.project_id) | {"fact_text": text}
+        batch = FactBatch([content], self.commit.actor, Status.ACTIVE, deduplicate=True, parent=first)
         (written,) = batch.write_facts(self.commit)
         return written
 

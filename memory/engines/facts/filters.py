@@ -46,8 +46,8 @@ class Filter:
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Self:
         """Build a filter from a caller's values; empty ones are left out. Raises UnknownField, Invalid."""
-        payload = {name: value for name, value in values.items() if value not in (None, "", [], ())}
-        return cls(**c.validate(payload, cls.CHECKS))
+        filled = {name: value for name, value in values.items() if value not in (None, "", [], ())}
+        return cls(**c.validate(filled, cls.CHECKS))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the filters that are set, by name."""

@@ -125,9 +125,9 @@ class FactImport:
         """Return the storable lines, the outcome of every line, and the new lines."""
         broken: list[Outcome] = []
         good: list[Line] = []
-        for number, payload in lines:
+        for number, fields in lines:
             try:
-                good.append(self._parse_line(number, payload))
+                good.append(self._parse_line(number, fields))
             except Day1Error as error:
                 broken.append(Outcome(number, BROKEN, reason=f"{error.code}: {error.text}"))
         taken = place_items(Fact.objects.in_lineage(view.lineage), self.actor.project_id, good)
@@ -142,17 +142,17 @@ class FactImport:
         done = [Outcome(line.number, NEW if line.number in new else KNOWN, line.uid) for line in good]
         return good, sorted([*done, *broken], key=lambda outcome: outcome.number), fresh
 
-    def _parse_line(self, number: int, payload: Any) -> Line:
-        if not isinstance(payload, Mapping):
+    def _parse_line(self, number: int, fields: Any) -> Line:
+        if not isinstance(fields, Mapping):
             raise Invalid("A line must hold one JSON object.")
-        payload = {name: value for name, value in payload.items() if value is not None}
-        own = c.validate({name: value for name, value in payload.items() if name in LINE_FIELDS}, LINE_FIELDS)
-        links = parse_links(payload.get("links", []))
-        rest = {n: v for n, v in payload.items() if n not in {*LINE_FIELDS, *DERIVED, "links"}}
+        fields = {name: value for name, value in fields.items() if value is not None}
+        own = c.validate({name: value for name, value in fields.items() if name in LINE_FIELDS}, LINE_FIELDS)
+        links = parse_links(fields.get("links", []))
+        rest = {n: v for n, v in fields.items() if n not in {*LINE_FIELDS, *DERIVED, "links"}}
         row = self.batch.build_fact(rest, reserved=self.restores)
         set_path(row, own)
-        line = Line(number, row, list_ids(own.get("id"), payload), row.parent_id, links)
-        line.verdict = read_verdict(payload)
+        line = Line(number, row, list_ids(own.get("id"), fields), row.parent_id, links)
+        line.verdict = read_verdict(fields)
         set_metadata(row, own)
         row.source_type = self.source_type
         return line

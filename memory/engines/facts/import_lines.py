@@ -108,10 +108,10 @@ def place_items(rows: Any, project_id: UUID, lines: Sequence[Line]) -> set[UUID]
     return taken
 
 
-def list_ids(own: UUID | None, payload: Mapping[str, Any]) -> tuple[UUID, ...]:
+def list_ids(own: UUID | None, fields: Mapping[str, Any]) -> tuple[UUID, ...]:
     """Return the ids of a line: its own, and the one it was itself imported from."""
-    from_import = payload.get("source_type") in Fact.IMPORTED
-    before = as_uuid(payload.get("source_id")) if from_import else None
+    from_import = fields.get("source_type") in Fact.IMPORTED
+    before = as_uuid(fields.get("source_id")) if from_import else None
     return tuple(name for name in (own, before) if name)
 
 
@@ -119,14 +119,14 @@ def list_link_ends(line: Line) -> Iterable[UUID]:
     return [*([line.parent] if line.parent else []), *(link["to_id"] for link in line.links)]
 
 
-def parse_links(payload: Any) -> list[Mapping[str, Any]]:
-    if not isinstance(payload, list) or not all(isinstance(link, Mapping) for link in payload):
+def parse_links(fields: Any) -> list[Mapping[str, Any]]:
+    if not isinstance(fields, list) or not all(isinstance(link, Mapping) for link in fields):
         raise Invalid("links must be a list of objects.", field="links")
-    return [parse_link(link) for link in payload]
+    return [parse_link(link) for link in fields]
 
 
-def parse_link(payload: Mapping[str, Any]) -> dict[str, Any]:
-    content = {n: v for n, v in payload.items() if n not in LINK_DERIVED and v is not None}
+def parse_link(fields: Mapping[str, Any]) -> dict[str, Any]:
+    content = {n: v for n, v in fields.items() if n not in LINK_DERIVED and v is not None}
     found = c.validate(content, LINK_CHECKS)
     if "to_id" not in found or "link_type" not in found:
         raise Invalid("A link needs to_id and link_type.", field="links")
@@ -152,19 +152,19 @@ def get_text_key(line: Line) -> TextKey | None:
     return None if line.names else (line.row.norm_hash, str(line.row.status))
 
 
-def read_verdict(payload: Mapping[str, Any]) -> dict[str, str] | None:
+def read_verdict(fields: Mapping[str, Any]) -> dict[str, str] | None:
     """Return the verdict of a line whose fact was invalidated: a search must not find it here either.
 
     All other verdicts count where they were given, and the heuristic's nowhere. A line that does not say by
     which method may be corrected by a judge or a person of here. Raises Invalid.
     """
-    if payload.get("verification_status") != FactAssessment.Status.INVALIDATED:
+    if fields.get("verification_status") != FactAssessment.Status.INVALIDATED:
         return None
-    method = str(payload.get("verification_method"))
+    method = str(fields.get("verification_method"))
     if method == FactAssessment.Method.HEURISTIC:
         return None
     known = method in FactAssessment.Method.values
-    reason = c.text_check(2000)("verification_reason", payload.get("verification_reason", ""))
+    reason = c.text_check(2000)("verification_reason", fields.get("verification_reason", ""))
     return {
         "status": FactAssessment.Status.INVALIDATED.value,
         "method": method if known else FactAssessment.Method.JUDGE.value,

@@ -97,12 +97,12 @@ class RelationEngine:
         subclasses, BranchNotFound, BranchArchived, scope and branch refusals.
         """
         actor.require_scope("write", branch_name)
-        payload = {
+        texts = {
             "source_entity": source_entity,
             "relation_type": relation_type,
             "target_entity": target_entity,
         }
-        names = {name: clean_name(name, c.without_secrets(name, value)) for name, value in payload.items()}
+        names = {name: clean_name(name, c.without_secrets(name, value)) for name, value in texts.items()}
         known = {name: value for name, value in fields.items() if name in STATED_CHECKS}
         rest = {name: value for name, value in fields.items() if name not in known}
         actor, requested = actor.with_origin(**c.validate(known, STATED_CHECKS)), c.validate(rest, CHECKS)

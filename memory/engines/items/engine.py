@@ -27,7 +27,7 @@ from memory.engines.facts.item_paths import (
     find_places,
     is_over,
 )
-from memory.engines.fields import items as f
+from memory.engines.fields import items
 from memory.engines.items.conditions import parse_conditions
 from memory.engines.items.listing import Listed, filter_prefix, walk_namespaces
 from memory.engines.support import validation as c
@@ -37,8 +37,8 @@ from memory.engines.versions.lookup import MAIN, open_point
 from memory.exceptions import Conflict, Invalid, KeyTaken, NotFound, StaleVersion
 from memory.models import Fact
 
-CHECK_TTL = c.optional_check(c.integer_check(1, f.MAX_SECONDS))
-CHECK_TEXT = f.SEARCHED_TEXT.type.build_check()
+CHECK_TTL = c.optional_check(c.integer_check(1, items.MAX_SECONDS))
+CHECK_TEXT = items.SEARCHED_TEXT.type.build_check()
 RENEWED_SHARE = 10  # a ttl begins anew once a tenth of it is over, so that most reads write nothing
 ONLY = ("only_new", "only_present")
 # What a put leaves as it is: who made the item and when, and what it follows from others.
@@ -66,14 +66,14 @@ class ItemEngine:
         *,
         namespace: str,
         key: str,
-        value: Annotated[Any, f.VALUE],
+        value: Annotated[Any, items.VALUE],
         actor: Actor,
         branch_name: str = MAIN,
-        text: Annotated[str, f.SEARCHED_TEXT] = "",
-        ttl: Annotated[int | None, f.TTL] = None,
-        embed: Annotated[bool, f.EMBED] = True,
-        only_new: Annotated[bool, f.ONLY_NEW] = False,
-        only_present: Annotated[bool, f.ONLY_PRESENT] = False,
+        text: Annotated[str, items.SEARCHED_TEXT] = "",
+        ttl: Annotated[int | None, items.TTL] = None,
+        embed: Annotated[bool, items.EMBED] = True,
+        only_new: Annotated[bool, items.ONLY_NEW] = False,
+        only_present: Annotated[bool, items.ONLY_PRESENT] = False,
         expected_version: int | None = None,
         **fields: Any,
     ) -> WriteResult:
@@ -100,7 +100,7 @@ class ItemEngine:
         actor: Actor,
         branch_name: str = MAIN,
         at: Any = None,
-        renew: Annotated[bool, f.RENEW] = False,
+        renew: Annotated[bool, items.RENEW] = False,
     ) -> Fact:
         """Return the item under a key, now or at a point. Raises NotFound, also for one that has expired."""
         path = check_path(namespace, key)
@@ -156,8 +156,8 @@ class ItemEngine:
         *,
         actor: Actor,
         branch_name: str = MAIN,
-        prefix: Annotated[str, f.PREFIX] = "",
-        where: Annotated[Any, f.WHERE] = None,
+        prefix: Annotated[str, items.PREFIX] = "",
+        where: Annotated[Any, items.WHERE] = None,
         at: Any = None,
         limit: int = 50,
         cursor: str = "",
@@ -176,21 +176,21 @@ class ItemEngine:
         *,
         actor: Actor,
         branch_name: str = MAIN,
-        prefix: Annotated[str, f.ENDS] = "",
-        suffix: Annotated[str, f.SUFFIX] = "",
-        depth: Annotated[int | None, f.DEPTH] = None,
+        prefix: Annotated[str, items.ENDS] = "",
+        suffix: Annotated[str, items.SUFFIX] = "",
+        depth: Annotated[int | None, items.DEPTH] = None,
         at: Any = None,
-        limit: Annotated[int, f.MANY] = 100,
-        offset: Annotated[int, f.OFFSET] = 0,
+        limit: Annotated[int, items.MANY] = 100,
+        offset: Annotated[int, items.OFFSET] = 0,
     ) -> list[str]:
         """Return the different namespaces of items in their order. Raises Invalid."""
         branch, seq = open_point(actor, branch_name, at)
         rows = Fact.objects.on(branch, seq)
         limit, offset = (
-            f.MANY.type.build_check()("limit", limit),
-            f.OFFSET.type.build_check()("offset", offset),
+            items.MANY.type.build_check()("limit", limit),
+            items.OFFSET.type.build_check()("offset", offset),
         )
-        depth = c.optional_check(f.DEPTH.type.build_check())("depth", depth)
+        depth = c.optional_check(items.DEPTH.type.build_check())("depth", depth)
         lasting = filter_lasting(rows, timezone.now())
         ends = check_prefix("prefix", prefix), check_prefix("suffix", suffix)
         found = walk_namespaces(lasting, *ends, depth)
@@ -216,7 +216,7 @@ class ItemWriter:
         ttl = CHECK_TTL("ttl", content.get("ttl"))
         if ttl and content.get("expires_at"):
             raise Invalid("ttl and expires_at cannot be given together.", field="ttl")
-        fields = {name: content[name] for name in f.FACT_NAMES if content.get(name) is not None}
+        fields = {name: content[name] for name in items.FACT_NAMES if content.get(name) is not None}
         checked = {"path": path, "value": value, "embed": find_embed(content)}
         if text := CHECK_TEXT("text", content.get("text") or ""):
             fields["fact_text"] = text

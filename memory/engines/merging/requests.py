@@ -10,7 +10,7 @@ from memory.actors import Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.branches.reverted_requests import find_standing
-from memory.engines.fields import merges as f
+from memory.engines.fields import merges
 from memory.engines.fields.orders import MERGE_REQUESTS
 from memory.engines.merging import approvals, request_rows, settling, shown_requests, strategies
 from memory.engines.merging.builder import draft_plan
@@ -28,7 +28,7 @@ from memory.exceptions import BranchReadOnly, IllegalTransition, Invalid, NotFou
 from memory.models import Fact, MergeRequest, MergeWithdrawal
 
 State = MergeRequest.State
-REASON = f.MERGE_REQUEST["reason"]
+REASON = merges.MERGE_REQUEST["reason"]
 
 
 @retry_methods
@@ -57,7 +57,7 @@ class MergeRequestEngine:
         if branches[1].read_only:
             raise BranchReadOnly(name=target)
         texts = {"title": title or f"Merge {source} into {target}"[:200], "description": description}
-        values = {name: f.MERGE_REQUEST[name].check(name, text) for name, text in texts.items()}
+        values = {name: merges.MERGE_REQUEST[name].check(name, text) for name, text in texts.items()}
         values["strategy"], chosen = strategies.parse_strategy(strategy, ids)
         strategies.check_known(branches[0].lineage(), chosen)
         with write_transaction():
@@ -115,7 +115,7 @@ class MergeRequestEngine:
         *,
         request_id: UUID | int,
         actor: Actor,
-        kind: Annotated[str, f.KIND] = "",
+        kind: Annotated[str, merges.KIND] = "",
         classes: Annotated[Sequence[str], CLASS] = (),
         limit: int = 50,
         cursor: str = "",
@@ -148,11 +148,11 @@ class MergeRequestEngine:
         *,
         request_id: UUID | int,
         actor: Actor,
-        decisions: Annotated[Sequence[Decision | Mapping[str, Any]], f.DECISIONS] = (),
-        choice: Annotated[str, f.RULE] = "",
-        reasons: Annotated[Sequence[str], f.REASONS] = (),
-        kind: Annotated[str, f.RULE_KIND] = "",
-        only_open: Annotated[bool, f.ONLY_OPEN] = False,
+        decisions: Annotated[Sequence[Decision | Mapping[str, Any]], merges.DECISIONS] = (),
+        choice: Annotated[str, merges.RULE] = "",
+        reasons: Annotated[Sequence[str], merges.REASONS] = (),
+        kind: Annotated[str, merges.RULE_KIND] = "",
+        only_open: Annotated[bool, merges.ONLY_OPEN] = False,
         keep: Keep = keep_nothing,
     ) -> Settled:
         """Decide conflicts: those in ``decisions``, or by rule ``choice`` for all of some reasons and a kind,
@@ -189,9 +189,9 @@ class MergeRequestEngine:
         *,
         request_id: UUID | int,
         actor: Actor,
-        uid: Annotated[UUID | None, f.DECIDED_ID] = None,
-        kind: Annotated[str, f.KIND] = "",
-        decided_at: Annotated[datetime | None, f.DECIDED_AT] = None,
+        uid: Annotated[UUID | None, merges.DECIDED_ID] = None,
+        kind: Annotated[str, merges.KIND] = "",
+        decided_at: Annotated[datetime | None, merges.DECIDED_AT] = None,
     ) -> MergeRequest:
         """Make a conflict undecided again, or all that the actor decided in one call, at this time; what was
         decided anew since stays. It ends approvals too. Needs the scope curate on the target.
@@ -214,8 +214,8 @@ class MergeRequestEngine:
         *,
         request_id: UUID | int,
         actor: Actor,
-        source_seq: Annotated[int | None, f.SOURCE_SEQ] = None,
-        decided_at: Annotated[datetime | None, f.READ_AT] = None,
+        source_seq: Annotated[int | None, merges.SOURCE_SEQ] = None,
+        decided_at: Annotated[datetime | None, merges.READ_AT] = None,
         keep: Keep = keep_nothing,
     ) -> RequestCheck:
         """Approve a request with the source as it is now; a newer commit ends the approval.
@@ -289,8 +289,8 @@ class MergeRequestEngine:
         *,
         request_id: UUID | int,
         actor: Actor,
-        message: Annotated[str, f.MESSAGE] = "",
-        force: Annotated[bool, f.FORCE] = False,
+        message: Annotated[str, merges.MESSAGE] = "",
+        force: Annotated[bool, merges.FORCE] = False,
         keep: Keep = keep_nothing,
     ) -> MergedRequest:
         """Merge a request whose gates pass and whose approvals suffice.

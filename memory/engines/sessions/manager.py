@@ -120,9 +120,9 @@ class SessionManager:
         refusals; BranchForbidden for a known session on a branch that the actor may not use.
         """
         actor.require_scope("write", branch_name)
-        payload = c.validate({"session_id": session_id, **fields}, CHECKS)
-        actor = actor.with_origin(agent_id=payload.pop("agent_id", ""), task_id=payload.pop("task_id", ""))
-        values = {**payload, "agent_id": actor.agent_id, "task_id": actor.task_id, **asdict(actor.end_user)}
+        checked = c.validate({"session_id": session_id, **fields}, CHECKS)
+        actor = actor.with_origin(agent_id=checked.pop("agent_id", ""), task_id=checked.pop("task_id", ""))
+        values = {**checked, "agent_id": actor.agent_id, "task_id": actor.task_id, **asdict(actor.end_user)}
         key = own_session(values.pop("session_id"), actor.end_user)
         values["parent_session"] = own_session(values.get("parent_session", ""), actor.end_user)
         return retry_on_conflict(partial(store_session, actor, branch_name, key, values))

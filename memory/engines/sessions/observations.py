@@ -77,7 +77,7 @@ class ObservationEngine:
         if len(observations) > MAX_OBSERVATIONS:
             raise TooLarge(what="The list", limit=f"{MAX_OBSERVATIONS} observations", field="observations")
         items = c.secrets_found.walk("observations", observations)
-        rows = [build_observation(payload, actor) for payload in items]
+        rows = [build_observation(fields, actor) for fields in items]
         with open_commit(actor, branch_name, "observation.write", write=Write.ADD) as commit:
             return self.add_observations(commit, rows)
 
@@ -195,36 +195,36 @@ class ObservationEngine:
 # ---- row construction ------------------------------------------------------------------------------
 
 
-def build_observation(payload: Mapping[str, Any], actor: Actor) -> Observation:
+def build_observation(fields: Mapping[str, Any], actor: Actor) -> Observation:
     """Build a row from a caller's values, without storing it. Raises UnknownField, Invalid,
     AgentForbidden.
     """
-    if not isinstance(payload, Mapping):
+    if not isinstance(fields, Mapping):
         raise Invalid("An observation must be an object.", field="")
-    payload = {
-        **payload,
-        **{name: c.without_secrets(name, payload[name]) for name in OBSERVATION_TEXTS if payload.get(name)},
+    fields = {
+        **fields,
+        **{name: c.without_secrets(name, fields[name]) for name in OBSERVATION_TEXTS if fields.get(name)},
     }
     actor = actor.with_origin(
-        **c.validate({k: v for k, v in payload.items() if k in STATED_CHECKS}, STATED_CHECKS)
+        **c.validate({k: v for k, v in fields.items() if k in STATED_CHECKS}, STATED_CHECKS)
     )
-    rest = {k: v for k, v in payload.items() if k not in STATED_CHECKS and k not in OBSERVATION_TEXTS}
-    row = build_row(Observation, {**c.validate(rest, CHECKS), **build_texts(payload), **actor.owner_fields()})
+    rest = {k: v for k, v in fields.items() if k not in STATED_CHECKS and k not in OBSERVATION_TEXTS}
+    row = build_row(Observation, {**c.validate(rest, CHECKS), **build_texts(fields), **actor.owner_fields()})
     if not row.summary:
         raise Invalid("An observation needs a summary or a tool_name.", field="summary")
     if "outcome" not in rest and row.tool_name:
-        row.outcome = o.detect_outcome(payload.get("raw_output"))
+        row.outcome = o.detect_outcome(fields.get("raw_output"))
     row.embed = rest.get("embed")  # type: ignore[assignment]  # None until the type is known
     row.compute_hashes()
     return row
 
 
-def build_texts(payload: Mapping[str, Any]) -> dict[str, str]:
-    tool = o.as_text(payload.get("tool_name")).strip()[:200]
-    summary = o.truncate(o.as_text(payload.get("summary")).strip())
+def build_texts(fields: Mapping[str, Any]) -> dict[str, str]:
+    tool = o.as_text(fields.get("tool_name")).strip()[:200]
+    summary = o.truncate(o.as_text(fields.get("summary")).strip())
     if not summary and tool:
-        summary = o.summarize_call(tool, payload.get("raw_input"), payload.get("raw_output"))
-    cut = {name: o.truncate(o.as_text(payload.get(name))) for name in ("raw_input", "raw_output")}
+        summary = o.summarize_call(tool, fields.get("raw_input"), fields.get("raw_output"))
+    cut = {name: o.truncate(o.as_text(fields.get(name))) for name in ("raw_input", "raw_output")}
     return {"tool_name": tool, "summary": summary, **cut}
 
 

@@ -53,9 +53,9 @@ def truncate(text: str, max_length: int = MAX_LENGTH) -> str:
     return text[: max_length - len(mark)] + mark
 
 
-def summarise_input(payload: Any) -> str:
+def summarise_input(call_input: Any) -> str:
     """Return the subject of a call: its files, command, path or pattern, else all of its input."""
-    text = find_subject(payload)
+    text = find_subject(call_input)
     return " ".join(find_patched_files(text) if text.lstrip().startswith(APPLIED_PATCH) else ()) or text
 
 
@@ -66,13 +66,13 @@ def find_patched_files(patch: str) -> list[str]:
     return list(dict.fromkeys(name for found in applied or lines if (name := found[1].strip())))
 
 
-def find_subject(payload: Any) -> str:
-    if isinstance(payload, Mapping):
+def find_subject(call_input: Any) -> str:
+    if isinstance(call_input, Mapping):
         for name in ARGUMENTS:
-            if isinstance(payload.get(name), str | list) and payload[name]:
-                value = payload[name]
+            if isinstance(call_input.get(name), str | list) and call_input[name]:
+                value = call_input[name]
                 return as_text(value if isinstance(value, str) else " ".join(map(as_text, value)))
-    return as_text(payload)
+    return as_text(call_input)
 
 
 def extract_output(output: Any) -> str:
@@ -85,10 +85,10 @@ def extract_output(output: Any) -> str:
     return as_text(output)
 
 
-def summarize_call(tool: str, payload: Any, output: Any) -> str:
+def summarize_call(tool: str, call_input: Any, output: Any) -> str:
     """Return a short summary of a tool call, within the limit: the action and its result."""
     about, result = (
-        truncate(" ".join(summarise_input(payload).split()), MAX_SUMMARY_INPUT),
+        truncate(" ".join(summarise_input(call_input).split()), MAX_SUMMARY_INPUT),
         extract_output(output).strip(),
     )
     if tool in COMMANDS:

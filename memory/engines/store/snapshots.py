@@ -342,12 +342,12 @@ def forbid_patterns(actor: Actor) -> None:
 
 
 def build_snapshot(actor: Actor, name: str, description: str) -> Snapshot:
-    payload = {
+    traits = {
         "name": NAME.check("name", name).strip(),
         "description": DESCRIPTION.check("description", description),
     }
     return Snapshot(
-        pk=uuid7(), project_id=actor.project_id, created_at=timezone.now(), created_by=actor.label, **payload
+        pk=uuid7(), project_id=actor.project_id, created_at=timezone.now(), created_by=actor.label, **traits
     )
 
 

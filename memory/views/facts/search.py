@@ -92,8 +92,8 @@ class BoundsForm(forms.Form):
         widget=forms.NumberInput(attrs={"min": 1, "max": 999999, "placeholder": _("no limit")}),
     )
 
-    def __init__(self, payload: Mapping[str, Any]) -> None:
-        super().__init__(initial=dict(payload.items()), auto_id="%s")
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        super().__init__(initial=dict(values.items()), auto_id="%s")
 
 
 class Search(ProjectPage):
