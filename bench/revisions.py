@@ -12,7 +12,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from memory.engines.support.revision_rules import revises
+from memory.engines.statements.revision_rules import revises
 
 MIN_PRECISION, MIN_RECALL = 0.97, 0.95
 

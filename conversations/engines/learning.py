@@ -11,7 +11,7 @@ from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Field
 from memory.engines.fields.types import Flag
-from memory.engines.support.personal_facts import PERSONAL
+from memory.engines.statements.personal_facts import PERSONAL
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import NotFound
 from memory.models import Fact, FactLink, Project

@@ -57,7 +57,7 @@ from memory.engines.sessions.lines import (
 from memory.engines.sessions.relevant import Entry, fold_doubted, list_compared_words
 from memory.engines.sessions.revisions import ReadPoint, Statements, is_vouched_for, load_facts
 from memory.engines.sessions.utterances import plan_edges
-from memory.engines.support.standing import changes
+from memory.engines.statements.standing import changes
 from memory.engines.versions.repositories import is_left_out, name_repositories
 from memory.models import Branch, Fact, FactLink, Observation, Project, Session, VectorClock
 from memory.models.hashes import normalise_text

@@ -18,7 +18,7 @@ from conversations.models import ConsolidationRun, Conversation, Message
 from memory.actors import Actor
 from memory.engines.sessions.learning import CLAIM_WAIT_SECONDS, system_actor
 from memory.engines.sessions.manager import get_session
-from memory.engines.support.standing import replaces
+from memory.engines.statements.standing import replaces
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Conflict, Invalid, NotFound, QuotaExceeded, TooLarge
 from memory.models import Fact, FactLink, Session

@@ -3,8 +3,8 @@
 from typing import Any
 
 from memory.engines.fields.merges import FORCE, MAX_IDS, MESSAGE, STRATEGY
+from memory.engines.merging.conflict_decisions import parse_decisions
 from memory.engines.merging.plan import CLASSES
-from memory.engines.merging.settling import parse_decisions
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 from memory.models import MergeRequest

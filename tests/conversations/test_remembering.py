@@ -14,7 +14,7 @@ from conversations.engines.instructions import InstructionsEngine, load_presets
 from conversations.engines.remembering import Remembered, RememberEngine
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
-from memory.engines.support.personal_facts import read_personal
+from memory.engines.statements.personal_facts import read_personal
 from memory.exceptions import Invalid
 from memory.models import Fact, Membership, Project
 from tests.command_line import Day1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conversations.engines.consolidation.matching import RESTATED, Texts, split_tokens
-from memory.engines.support.restatement import restates
+from memory.engines.statements.restatement import restates
 from memory.engines.support.similarity import swaps_words
 
 SAME = [

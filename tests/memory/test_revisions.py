@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench.revisions import MIN_PRECISION, MIN_RECALL, get_precision, get_recall, measure
-from memory.engines.support.revision_rules import MAX_LENGTH, revises
+from memory.engines.statements.revision_rules import MAX_LENGTH, revises
 from memory.engines.support.similarity import Comparison, compare_claims, count_negations
 
 DATA = Path(__file__).parents[2] / "bench/data"

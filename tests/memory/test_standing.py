@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from memory.engines.support.claims import prefers_same, says_same
-from memory.engines.support.standing import Standing, judge_standing
+from memory.engines.statements.claims import prefers_same, says_same
+from memory.engines.statements.standing import Standing, judge_standing
 from memory.texts import add_taken_back, split_taken_back
 
 REPLACED = [

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from conversations.engines.consolidation.sentence_score import score_prompt
 from conversations.engines.consolidation.sentences import CODE_BLOCK, END, MARK, measure_length
 from memory.engines.search.answer_boost import ASKS
-from memory.engines.support.claims import NUMBER, find_values, list_roots
-from memory.engines.support.revision_rules import normalise
+from memory.engines.statements.claims import NUMBER, find_values, list_roots
+from memory.engines.statements.revision_rules import normalise
 from memory.patterns import lazy_pattern
 
 MIN_LASTING = -3.0  # log-odds of a proposal as if the person had said it

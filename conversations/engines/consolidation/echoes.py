@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from memory.engines.support.claims import is_negated
-from memory.engines.support.restatement import count_qualifiers
+from memory.engines.statements.claims import is_negated
+from memory.engines.statements.restatement import count_qualifiers
 from memory.engines.support.similarity import MIN_JACCARD, extract_numbers, list_names
 from memory.models.hashes import normalise_text
 from memory.words import TOKEN

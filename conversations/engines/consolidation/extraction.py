@@ -13,8 +13,8 @@ from conversations.engines.instructions import build_preset
 from conversations.engines.prompt_intent import is_dense, is_plainly_english
 from conversations.models import Instructions, Message
 from memory.conf import conf
-from memory.engines.support.claims import list_named
-from memory.engines.support.personal_facts import PERSONAL
+from memory.engines.statements.claims import list_named
+from memory.engines.statements.personal_facts import PERSONAL
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.models import FactLink
 from memory.patterns import lazy_pattern

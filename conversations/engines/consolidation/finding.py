@@ -8,7 +8,7 @@ from uuid import UUID
 
 from conversations.engines.learning import choose_rule
 from memory.engines.sessions.utterances import REVISABLE
-from memory.engines.support.personal_facts import describe_person
+from memory.engines.statements.personal_facts import describe_person
 from memory.models import Fact, FactLink
 
 CONFIDENCE = 0.7

@@ -27,8 +27,8 @@ from conversations.engines.consolidation.withdrawals import (
     read_withdrawal,
 )
 from conversations.models import ConsolidationRun, Message
+from memory.engines.statements.standing import announces_change, changes, may_change, replaces
 from memory.engines.support.batches import batched
-from memory.engines.support.standing import announces_change, changes, may_change, replaces
 from memory.models import Fact, FactLink, Observation, RecallLog, Session
 from memory.texts import LATER, UUID_PATTERN, WAS, add_taken_back, split_taken_back
 

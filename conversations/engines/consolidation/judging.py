@@ -35,8 +35,8 @@ from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.search.candidates import build_query, find_candidates
 from memory.engines.sessions.learning import system_actor
 from memory.engines.sessions.revisions import STANDINGS, Revision, find_verdicts, store_revisions
+from memory.engines.statements.standing import Standing, judge_standing
 from memory.engines.support.leases import FIRST_WAIT, MAX_WAIT
-from memory.engines.support.standing import Standing, judge_standing
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.pair_answers import get_pair_answers
 from memory.engines.versions.policies import Write

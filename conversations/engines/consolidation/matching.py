@@ -13,12 +13,12 @@ from memory.db.querysets import VersionedQuerySet
 from memory.engines.embedding.engine import load_vectors
 from memory.engines.embedding.models import searched_provider
 from memory.engines.facts.assessment import searchable_rows
+from memory.engines.statements.change_words import FUNCTION_WORDS
+from memory.engines.statements.claims import prefers_same, says_same, shares_half, shares_root, shares_topic
+from memory.engines.statements.restatement import qualifies_otherwise, restates
+from memory.engines.statements.standing import announces_change
 from memory.engines.support.batches import filter_in
-from memory.engines.support.change_words import FUNCTION_WORDS
-from memory.engines.support.claims import prefers_same, says_same, shares_half, shares_root, shares_topic
-from memory.engines.support.restatement import qualifies_otherwise, restates
 from memory.engines.support.similarity import MIN_JACCARD, get_thresholds, same_claim, swaps_words
-from memory.engines.support.standing import announces_change
 from memory.engines.versions.repositories import is_elsewhere, name_repositories
 from memory.exceptions import ProviderUnavailable
 from memory.models import Branch, Fact

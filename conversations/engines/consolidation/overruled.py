@@ -14,8 +14,8 @@ from conversations.engines.consolidation.rules import read_rest
 from conversations.engines.consolidation.sentence_score import score_sentence
 from conversations.models import ConsolidationRun, Message
 from memory.engines.search.candidates import embed_query, find_candidates
-from memory.engines.support.claims import shares_root, shares_topic
-from memory.engines.support.standing import announces_change, changes, may_change
+from memory.engines.statements.claims import shares_root, shares_topic
+from memory.engines.statements.standing import announces_change, changes, may_change
 from memory.models import FactLink, Session
 
 SESSION = ConsolidationRun.Level.SESSION

@@ -19,11 +19,11 @@ from memory.engines.search.candidates import embed_query, find_candidates
 from memory.engines.sessions.manager import Utterance
 from memory.engines.sessions.revisions import Revision, get_time, store_revisions
 from memory.engines.sessions.utterances import REVISABLE, find_utterances
+from memory.engines.statements.claims import list_synonyms, shares_root
+from memory.engines.statements.personal_facts import read_personal
+from memory.engines.statements.standing import changes
+from memory.engines.statements.subject_words import list_translations
 from memory.engines.support.batches import batched
-from memory.engines.support.claims import list_synonyms, shares_root
-from memory.engines.support.personal_facts import read_personal
-from memory.engines.support.standing import changes
-from memory.engines.support.subject_words import list_translations
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.repositories import find_repositories
 from memory.models import Branch, Fact, Session

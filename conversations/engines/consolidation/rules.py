@@ -32,8 +32,8 @@ from conversations.engines.consolidation.sentences import (
 from conversations.engines.consolidation.withdrawals import is_withdrawal, list_instead
 from conversations.engines.prompt_intent import GLANCE, ORDERED_ABROAD
 from memory.engines.search.answer_boost import ASKS
-from memory.engines.support.claims import split_claims
-from memory.engines.support.personal_facts import read_personal
+from memory.engines.statements.claims import split_claims
+from memory.engines.statements.personal_facts import read_personal
 from memory.models.hashes import normalise_text
 from memory.patterns import lazy_pattern
 

@@ -12,8 +12,8 @@ from memory.engines.evaluation.asking import Place, rank_hits
 from memory.engines.facts.filters import FactFilter
 from memory.engines.merging.builder import build_plan
 from memory.engines.merging.recall_gate import build_overlay
+from memory.engines.merging.request_previews import build_options
 from memory.engines.merging.requests import MergeRequestEngine
-from memory.engines.merging.shown_requests import build_options
 from memory.engines.search.candidates import build_query
 from memory.engines.search.ranked import get_recipe
 from memory.engines.support import validation as c

@@ -22,12 +22,12 @@ from memory.actors import Actor
 from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.branches.manager import BranchManager
 from memory.engines.embedding.models import model_in_force
+from memory.engines.merging.conflict_decisions import load_plan
 from memory.engines.merging.gates import run_gate
 from memory.engines.merging.recall_gate import MergeRecall
 from memory.engines.merging.recall_gate import measure_recall as measure_merge
+from memory.engines.merging.request_previews import build_options
 from memory.engines.merging.requests import MergeRequestEngine
-from memory.engines.merging.settling import load_plan
-from memory.engines.merging.shown_requests import build_options
 from memory.engines.versions.commits import lock_branch
 from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.policies import find_policy

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from curation.models import ReviewItem
 from memory.db.raw_select import select_by_key
-from memory.engines.support.revision_rules import share_words
+from memory.engines.statements.revision_rules import share_words
 from memory.engines.versions.pair_answers import Pair
 from memory.models import Branch, Fact
 

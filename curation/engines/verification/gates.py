@@ -14,8 +14,8 @@ from memory.engines.facts.bulk_actions import MAX_FACTS
 from memory.engines.fields.base import Field
 from memory.engines.fields.types import Flag, Reference
 from memory.engines.merging import gates
+from memory.engines.merging.conflict_decisions import load_plan
 from memory.engines.merging.plan import FullPlan
-from memory.engines.merging.settling import load_plan
 from memory.engines.merging.strategies import MergeOptions, find_branches
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.policies import Policy, find_policy

@@ -10,6 +10,7 @@ from memory.actors import Actor
 from memory.db.transactions import write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.merging.approvals import APPROVALS, check_approvals
+from memory.engines.merging.conflict_decisions import describe_conflict, load_decisions, load_plan
 from memory.engines.merging.gates import (
     FAILED,
     HIDDEN,
@@ -24,7 +25,6 @@ from memory.engines.merging.gates import (
 from memory.engines.merging.plan import FullPlan
 from memory.engines.merging.plan_pages import Counts
 from memory.engines.merging.request_rows import NOTHING_TO_MERGE, close_merged, lock_request
-from memory.engines.merging.settling import describe_conflict, load_decisions, load_plan
 from memory.engines.merging.strategies import FAST_FORWARD, MergeOptions
 from memory.engines.merging.writes import write_plan
 from memory.engines.support import validation as c

@@ -7,10 +7,10 @@ from uuid import UUID
 from memory.actors import Actor
 from memory.db.transactions import retry_methods
 from memory.engines.merging.checked_merge import MergeCheck, MergeResult, check_plan, merge_checked
+from memory.engines.merging.conflict_decisions import check_decisions, keep_latest, load_plan
 from memory.engines.merging.plan import Decision, PlanItem
 from memory.engines.merging.plan_pages import MergePlan, PlanQuery, cut_plan, find_points
 from memory.engines.merging.plan_views import PlanView
-from memory.engines.merging.settling import check_decisions, keep_latest, load_plan
 from memory.engines.merging.strategies import (
     AUTO,
     MergeOptions,

@@ -15,8 +15,8 @@ from memory.engines.branches.reverted_requests import list_turns
 from memory.engines.facts.links import describe_memories
 from memory.engines.merging.approvals import read_approvals
 from memory.engines.merging.plan import MergePoints, PlanItem
+from memory.engines.merging.request_previews import request_options
 from memory.engines.merging.request_rows import find_request, project_requests
-from memory.engines.merging.shown_requests import request_options
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import find_branch
 from memory.models import Commit, MergeRequest, MergeWithdrawal

@@ -12,7 +12,7 @@ from memory.engines.branches.revert import RevertEngine
 from memory.engines.branches.reverted_requests import find_standing
 from memory.engines.fields import merges
 from memory.engines.fields.orders import MERGE_REQUESTS
-from memory.engines.merging import approvals, request_rows, settling, shown_requests, strategies
+from memory.engines.merging import approvals, conflict_decisions, request_previews, request_rows, strategies
 from memory.engines.merging.builder import draft_plan
 from memory.engines.merging.checked_merge import MergeResult, merge_checked, renew_approvals
 from memory.engines.merging.gates import list_undecided
@@ -105,7 +105,7 @@ class MergeRequestEngine:
         check, view = (
             (None, None)
             if reason
-            else (shown_requests.hide_request if hidden else shown_requests.show_check)(request)
+            else (request_previews.hide_request if hidden else request_previews.show_check)(request)
         )
         policy = find_policy(request.project_id, request.target.name)
         return RequestCheck(request, approvals.list_approvals(request, policy), check, reason, view)
@@ -133,10 +133,10 @@ class MergeRequestEngine:
         request_rows.check_pending(request)
         strategies.check_live(request.source, request.target)
         hidden = not actor.may_use(request.target.name)
-        options, query = shown_requests.request_options(request), PlanQuery(kind, classes, limit, cursor)
+        options, query = request_previews.request_options(request), PlanQuery(kind, classes, limit, cursor)
         points, view = find_points(options, query), checked.view if checked else None
         if view is None or view.points != points:
-            view = shown_requests.show_plan(request, points)
+            view = request_previews.show_plan(request, points)
         plan = cut_plan(view, options, query, hidden)
         if hidden:
             return RequestPlan(request, plan, {})
@@ -167,20 +167,20 @@ class MergeRequestEngine:
         """
         request = self._writable(request_id, actor, "curate")
         actor.require_scope("read", request.source.name)
-        parsed = settling.check_given(decisions, choice)
-        options = shown_requests.build_options(request)
+        parsed = conflict_decisions.check_given(decisions, choice)
+        options = request_previews.build_options(request)
         points = options.points
         draft = draft_plan(points)
-        bare = settling.settle_plan(replace(options, decisions=()), draft)
+        bare = conflict_decisions.settle_plan(replace(options, decisions=()), draft)
         if choice:
-            earlier = settling.select_current(bare, options.decisions)
-            bound = settling.apply_rule(bare, choice, reasons, kind, earlier, only_open)
+            earlier = conflict_decisions.select_current(bare, options.decisions)
+            bound = conflict_decisions.apply_rule(bare, choice, reasons, kind, earlier, only_open)
         else:
-            bound = settling.bind_decisions(parsed, bare)
-        joined = settling.join_decisions(bare, options.decisions, bound)
-        settling.refuse_rivals(bare, joined)
+            bound = conflict_decisions.bind_decisions(parsed, bare)
+        joined = conflict_decisions.join_decisions(bare, options.decisions, bound)
+        conflict_decisions.refuse_rivals(bare, joined)
         options = replace(options, decisions=joined)
-        plan = settling.settle_plan(options, draft)
+        plan = conflict_decisions.settle_plan(options, draft)
         settled = Settled(request, len(bound), len(list_undecided(plan)))
         return _store_decisions(settled, bound, plan, actor, keep) if bound else settled
 
@@ -230,14 +230,14 @@ class MergeRequestEngine:
         policy = find_policy(actor.project_id, request.target.name)
         approvals.require_other(request, policy, actor)
         actor.require_scope("read", request.source.name)
-        decisions = settling.load_decisions(request)
-        check, view = shown_requests.show_check(request)  # it takes long: before the lock
+        decisions = conflict_decisions.load_decisions(request)
+        check, view = request_previews.show_check(request)  # it takes long: before the lock
         points = view.points
         with write_transaction():
             request = request_rows.lock_request(request)
             request_rows.check_unmoved(request.source, source_seq)
-            settling.check_undecided_since(request, decided_at)
-            settling.check_decided(request, decisions)
+            conflict_decisions.check_undecided_since(request, decided_at)
+            conflict_decisions.check_decided(request, decisions)
             approvals.insert_approval(request, actor, points.source_seq)
             approvals.refresh_states([request])
             request_rows.mark_checked(request, points)
@@ -302,7 +302,7 @@ class MergeRequestEngine:
         """
         request = self._writable(request_id, actor, "admin" if force else "merge")
         actor.require_scope("read", request.source.name)
-        options = shown_requests.build_options(request)
+        options = request_previews.build_options(request)
         title = message or f"#{request.number} {request.title}"
 
         def answer(result: MergeResult) -> MergedRequest:
@@ -357,10 +357,10 @@ def _store_decisions(
         is_current = request.decided_at == read_at
         request_rows.mark_checked(request, plan.points)
         decided_at = request_rows.mark_decided(request, actor)
-        settling.store_decisions(request, decisions, actor, decided_at)
+        conflict_decisions.store_decisions(request, decisions, actor, decided_at)
         request_rows.record_request(request, actor, "merge_request.decide", {"decided": len(decisions)})
         settled = replace(settled, request=request, decided_at=decided_at)
         keep(settled)
     if is_current:
-        shown_requests.keep_plan(shown_requests.build_shown_key(request, plan.points), plan)
+        request_previews.keep_plan(request_previews.build_shown_key(request, plan.points), plan)
     return settled

@@ -7,7 +7,7 @@ from functools import cached_property
 from uuid import UUID
 
 from memory.db.raw_select import Statement, fetch_each, plan_last
-from memory.engines.support.standing import changes
+from memory.engines.statements.standing import changes
 from memory.models import Fact, Session
 
 MAX_SESSIONS = 200  # newest ones of the project, whose repositories are known by name

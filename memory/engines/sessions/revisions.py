@@ -18,8 +18,8 @@ from memory.db.raw_select import select_by_key
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.sessions.manager import Utterance
 from memory.engines.sessions.utterances import DECIDED, LEARNED, FactEdge, hear_sources, load_edges
-from memory.engines.support.claims import shares_root
-from memory.engines.support.standing import Standing, changes, judge_standing
+from memory.engines.statements.claims import shares_root
+from memory.engines.statements.standing import Standing, changes, judge_standing
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.pair_answers import get_pair_answers
 from memory.engines.versions.repositories import find_repositories

@@ -9,8 +9,8 @@ from uuid import UUID
 from memory.db.querysets import Lineage
 from memory.db.raw_select import Statement, fetch_each, select_equal
 from memory.engines.sessions.manager import Utterance, session_parts
+from memory.engines.statements.personal_facts import PERSONAL
 from memory.engines.support.batches import batched
-from memory.engines.support.personal_facts import PERSONAL
 from memory.models import Commit, Fact, FactLink, Observation
 
 LEARNED = frozenset({Fact.SourceType.CONSOLIDATION.value, Fact.SourceType.OBSERVATION.value})

@@ -10,13 +10,13 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from memory.engines.facts.bulk_actions import DONE, REFUSED, Report
 from memory.engines.facts.field_diff import display_changes
+from memory.engines.merging.conflict_decisions import load_plan
 from memory.engines.merging.gates import GateResult
 from memory.engines.merging.plan import APPLIED, CLASSES, CONFLICT, PlanItem
 from memory.engines.merging.plan_views import PlanView
 from memory.engines.merging.recall_gate import measure_recall
+from memory.engines.merging.request_previews import build_options
 from memory.engines.merging.request_results import RequestCheck
-from memory.engines.merging.settling import load_plan
-from memory.engines.merging.shown_requests import build_options
 from memory.engines.support.pagination import Page
 from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid
 from memory.models import Fact

@@ -12,10 +12,10 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.fields.policies import GATES
+from memory.engines.merging.conflict_decisions import load_plan
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.gates import GateResult, run_gate
 from memory.engines.merging.plan import Decision
-from memory.engines.merging.settling import load_plan
 from memory.engines.merging.strategies import MergeOptions
 from memory.engines.support.validation import secrets_found
 from memory.engines.versions.policies import Policy

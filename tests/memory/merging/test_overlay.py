@@ -16,10 +16,10 @@ from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.evaluation.asking import Place, rank_hits
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
+from memory.engines.merging.conflict_decisions import load_plan
 from memory.engines.merging.engine import MergeEngine, build_options
 from memory.engines.merging.plan import Decision
 from memory.engines.merging.recall_gate import build_overlay
-from memory.engines.merging.settling import load_plan
 from memory.engines.search.candidates import build_query
 from memory.exceptions import Day1Error
 from memory.models.nodes import uuid7

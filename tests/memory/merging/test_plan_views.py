@@ -11,12 +11,12 @@ from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
+from memory.engines.merging.conflict_decisions import load_plan
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import Decision, PlanItem
 from memory.engines.merging.plan_views import ITEM_FIELDS, LARGE, SIDES, FrozenItems, PlanView, mask_items
+from memory.engines.merging.request_previews import build_options
 from memory.engines.merging.requests import MergeRequestEngine
-from memory.engines.merging.settling import load_plan
-from memory.engines.merging.shown_requests import build_options
 from memory.models import Branch, Fact, HiddenVersion, Project
 from tests.memory.merging.conftest import TASK, judge, write_verified
 

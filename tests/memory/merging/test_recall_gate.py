@@ -8,13 +8,13 @@ from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.facts.engine import FactEngine
+from memory.engines.merging.conflict_decisions import load_plan
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.gates import GateResult
 from memory.engines.merging.plan import Decision
 from memory.engines.merging.recall_gate import measure_recall, recalls
+from memory.engines.merging.request_previews import build_options
 from memory.engines.merging.requests import MergeRequestEngine
-from memory.engines.merging.settling import load_plan
-from memory.engines.merging.shown_requests import build_options
 from memory.exceptions import Conflict
 from memory.models import Fact, Question
 from tests.memory.api.client import nothing_left

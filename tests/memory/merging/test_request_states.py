@@ -18,8 +18,8 @@ from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.gates import GateResult
 from memory.engines.merging.plan import Decision, FullPlan
 from memory.engines.merging.request_history import RequestHistoryEngine
+from memory.engines.merging.request_previews import build_options
 from memory.engines.merging.requests import MergeRequestEngine
-from memory.engines.merging.shown_requests import build_options
 from memory.engines.merging.strategies import MergeOptions
 from memory.exceptions import Conflict, IllegalTransition, NotFound, ScopeMissing
 from memory.models import AuditEntry, Fact, MergeDecision, MergeRequest

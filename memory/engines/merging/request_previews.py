@@ -8,12 +8,12 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 
 from memory.engines.merging.checked_merge import Checked, check_plan, hide_check, renew_approvals
+from memory.engines.merging.conflict_decisions import load_decisions, load_plan
 from memory.engines.merging.gates import GateResult
 from memory.engines.merging.pairs import Reason, build_key
 from memory.engines.merging.plan import FullPlan, MergePoints
 from memory.engines.merging.plan_views import LiveItems, PlanView
 from memory.engines.merging.recall_gate import stamp_questions
-from memory.engines.merging.settling import load_decisions, load_plan
 from memory.engines.merging.strategies import MergeOptions
 from memory.engines.support.timed_cache import TimedCache
 from memory.engines.versions.policies import find_policy

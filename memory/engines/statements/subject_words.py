@@ -5,7 +5,7 @@ A word is here only where it hardly means anything else in one of the languages:
 
 from functools import lru_cache
 
-from memory.engines.support.claims import cut
+from memory.engines.statements.claims import cut
 from memory.patterns import lazy_pattern
 from memory.texts import count_dense
 

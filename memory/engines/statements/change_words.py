@@ -1,6 +1,6 @@
 """Words by which people say that something changes, in seven languages; those of a subject are never here."""
 
-from memory.engines.support.revision_rules import FILLERS
+from memory.engines.statements.revision_rules import FILLERS
 from memory.patterns import lazy_pattern, lazy_patterns
 from memory.words import STOP_WORDS
 

@@ -1,7 +1,7 @@
 """Whether two claims name what excludes each other: choices of one kind, versions, opposites."""
 
-from memory.engines.support.change_words import CHOSEN, OPPOSITES, WITH, WITHOUT
-from memory.engines.support.claims import Claim, compare, list_roots
+from memory.engines.statements.change_words import CHOSEN, OPPOSITES, WITH, WITHOUT
+from memory.engines.statements.claims import Claim, compare, list_roots
 from memory.patterns import lazy_pattern
 
 CHOICES = [frozenset(root for name in names.split() for root in list_roots(name)) for names in CHOSEN]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 
-from memory.engines.support.change_words import (
+from memory.engines.statements.change_words import (
     CHANGES,
     CORRECTED_TOPIC,
     CORRECTS,
@@ -27,7 +27,7 @@ from memory.engines.support.change_words import (
     UNIT_FACTORS,
     WITHDRAWS,
 )
-from memory.engines.support.revision_rules import CACHE_SIZE, SENTENCE_END, is_short, normalise, stem
+from memory.engines.statements.revision_rules import CACHE_SIZE, SENTENCE_END, is_short, normalise, stem
 from memory.patterns import lazy_pattern
 from memory.texts import ANSWERED, count_dense, split_taken_back
 from memory.words import list_words

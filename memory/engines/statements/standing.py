@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from functools import lru_cache
 
-from memory.engines.support.change_words import (
+from memory.engines.statements.change_words import (
     ADDS,
     ALONE,
     ALSO,
@@ -20,8 +20,14 @@ from memory.engines.support.change_words import (
     NAMED_NUMBER,
     PERMITS,
 )
-from memory.engines.support.choices import CHOSEN_ROOTS, are_choices, are_opposites, find_choices, turns_round
-from memory.engines.support.claims import (
+from memory.engines.statements.choices import (
+    CHOSEN_ROOTS,
+    are_choices,
+    are_opposites,
+    find_choices,
+    turns_round,
+)
+from memory.engines.statements.claims import (
     MEASURES,
     NUMBER,
     Claim,
@@ -39,8 +45,8 @@ from memory.engines.support.claims import (
     split_clauses,
     swaps,
 )
-from memory.engines.support.personal_facts import replaces_personally
-from memory.engines.support.revision_rules import (
+from memory.engines.statements.personal_facts import replaces_personally
+from memory.engines.statements.revision_rules import (
     ADDITIVE,
     CACHE_SIZE,
     is_numbered,
@@ -48,7 +54,7 @@ from memory.engines.support.revision_rules import (
     normalise,
     revises,
 )
-from memory.engines.support.subject_words import share_translated, translate
+from memory.engines.statements.subject_words import share_translated, translate
 from memory.models.hashes import normalise_text
 from memory.texts import split_taken_back
 

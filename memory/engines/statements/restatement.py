@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from memory.engines.support.revision_rules import CACHE_SIZE, FILLERS, is_short, normalise, stem
+from memory.engines.statements.revision_rules import CACHE_SIZE, FILLERS, is_short, normalise, stem
 from memory.engines.support.similarity import CHOOSING
 from memory.patterns import lazy_pattern
 from memory.words import STOP_WORDS, TOKEN
