@@ -5,14 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.utils import timezone
 
 from conversations.engines.prompt_intent import CONNECTING
 from conversations.engines.prompt_recall import best_part
-from conversations.engines.told_versions import Versions, find_told_version, find_written, load_versions
 from conversations.models import Message
 from memory.actors import Actor
 from memory.db.expressions import ActiveOnLineage
@@ -33,6 +32,46 @@ from memory.models import Branch, Commit, Confirmation, Fact, FactLink, FactUse,
 from memory.repository_names import ANY
 from memory.texts import UUID_PATTERN
 from memory.words import extract_keywords
+
+Versions = Mapping[UUID, Sequence[Any]]  # of memories that have more than one, each with the newest first
+
+
+def load_versions(rows: Sequence[Fact | Message], lineage: Lineage) -> Versions:
+    """Return all versions along a lineage of those memories of one kind that have changed."""
+    found = defaultdict[UUID, list[Any]](list)
+    changed = [row.uid for row in rows if row.version > 1]
+    for row in type(rows[0]).objects.history(lineage, *changed) if changed else ():
+        found[row.uid].append(row)
+    return found
+
+
+def find_told_version(fact: Fact, versions: Versions, branch: Branch, line: str, seq: int | None) -> Fact:
+    """Return the version of a fact that a line of a context states, else what a branch showed at a seq.
+
+    Where neither is known it is the first: an answer to a line is never about a text that it did not have.
+    """
+    every = versions.get(fact.uid, [fact])
+    if stated := [row for row in every if show_fact(row) in line]:
+        return max(stated, key=lambda row: len(show_fact(row)))
+    return find_shown(every, branch, seq) or every[-1]
+
+
+def find_shown(versions: Sequence[Fact], branch: Branch, seq: int | None) -> Fact | None:
+    """Return the version that a branch showed at a seq; None where it is not known."""
+    if seq is None:
+        return None
+    for branch_id, limit in branch.full_lineage(seq):
+        begun = [row for row in versions if row.branch_id == branch_id and row.seq_from <= limit]
+        if begun:
+            return max(begun, key=lambda row: row.seq_from)
+    return None
+
+
+def find_written(message: Message, versions: Versions, branch: Branch) -> int | None:
+    """Return the seq of a branch with which a message came to be; None for one of another branch."""
+    every = [message, *versions.get(message.uid, ())]
+    return min((row.seq_from for row in every if row.branch_id == branch.pk), default=None)
+
 
 CHECK_ANSWER = c.one_of([WRONG, NOT_HERE, AGAIN])
 AT_START = "start"  # among what a session was told with its prompts, by the keys of their events

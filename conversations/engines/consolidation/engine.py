@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Protocol
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
@@ -11,7 +11,6 @@ from conversations.engines.consolidation import runs
 from conversations.engines.consolidation.answers import list_answer_commits
 from conversations.engines.consolidation.extraction import find_extraction
 from conversations.engines.consolidation.judging import judge_statements
-from conversations.engines.consolidation.level_engines import find_level_engine
 from conversations.engines.consolidation.levels import FactSource, consolidate_facts, read_facts
 from conversations.engines.consolidation.report import (
     CONFIDENT,
@@ -53,8 +52,26 @@ from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.lookup import MAIN, find_branch, find_reverted, require_live
 from memory.engines.versions.policies import require_curator
 from memory.exceptions import Conflict, IllegalTransition, Invalid, NotFound
+from memory.extensions import find_extension
 from memory.models import Branch, Commit, Session
 from memory.queue.producer import enqueue
+
+
+class LevelEngine(Protocol):
+    """Runs of one level, and their undo."""
+
+    def consolidate(
+        self, *, branch_name: str, actor: Actor, dry_run: bool, current_cycle: int | None
+    ) -> ConsolidationReport: ...
+
+    def undo_run(self, *, run_id: UUID, actor: Actor) -> ConsolidationRun: ...
+
+
+def find_level_engine(level: str) -> LevelEngine | None:
+    """Return the engine that makes and undoes the runs of a level; None for one of this app."""
+    made = find_extension("consolidation_levels", level)
+    return made() if made else None
+
 
 Level, State = ConsolidationRun.Level, ConsolidationRun.State
 FILTERS = make_filter_checks(CONSOLIDATION_FILTERS)

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from uuid import UUID
 
 from django.utils import timezone
@@ -13,26 +14,76 @@ from conversations.engines.consolidation.report import CREATED, ConsolidationRep
 from conversations.engines.consolidation.report import build_report as build_stored_report
 from conversations.engines.consolidation.runs import drop_run, mark_undone, open_run, set_values
 from conversations.models import ConsolidationRun
-from curation.engines.dreaming.reflections import Reflection, build_reflection
+from curation.engines.dreaming.reflections import MAX_EXCERPT, Reflection, build_reflection, replace_essence
 from curation.engines.dreaming.rules import PREFIX, DreamRules, read_rules
-from curation.engines.dreaming.sentences import PROMPT, write_sentences
 from curation.engines.dreaming.source import DreamSource, read_source
 from curation.engines.dreaming.writing import commit_reflections, drop_known, find_replaced
 from memory.actors import Actor
+from memory.conf import conf
 from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.branches.manager import BranchManager
 from memory.engines.embedding.models import model_in_force
+from memory.engines.fields.facts import ESSENCE_LENGTH
 from memory.engines.merging.conflict_decisions import load_plan
 from memory.engines.merging.gates import run_gate
 from memory.engines.merging.recall_gate import MergeRecall
 from memory.engines.merging.recall_gate import measure_recall as measure_merge
 from memory.engines.merging.request_previews import build_options
 from memory.engines.merging.requests import MergeRequestEngine
+from memory.engines.support.similarity import extract_numbers
 from memory.engines.versions.commits import lock_branch
 from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.policies import find_policy
-from memory.exceptions import Conflict, Day1Error, Invalid
+from memory.exceptions import Conflict, Day1Error, Invalid, ProviderNonsense
 from memory.models import Branch, Fact, MergeRequest, Project
+from memory.providers import chat
+from memory.providers.chat import iterate_objects
+from memory.providers.openai_server import find_configured
+from memory.providers.prompts import build_prompt
+from memory.redaction import redact_all
+from memory.texts import cut_line
+
+FOLDER = Path(__file__).parents[2] / "prompts"
+PROMPT = "reflect-1"
+MAX_ANSWER = 8_000  # characters of an answer that are read
+MIN_LENGTH = 10
+
+
+def write_sentences(reflections: Sequence[Reflection], costs: ModelCosts) -> list[Reflection]:
+    """Return the reflections with the sentences of the model, as far as it answers; rules do the rest."""
+    server, _problem = find_configured(chat.get_judge)
+    if server is None or not conf().consolidation_budget:
+        return list(reflections)
+    found = []
+    for one in reflections:
+        sentence = "" if costs.note else ask_model(server, one, costs)
+        found.append(replace_essence(one, sentence) if sentence else one)
+    return found
+
+
+def ask_model(server: chat.ChatServer, one: Reflection, costs: ModelCosts) -> str:
+    """Return one sentence of the model, "" for none that may be used; note why it is asked no more."""
+    pieces = [("", cut_line(fact.fact_text, 2 * MAX_EXCERPT)) for fact in one.members]
+    answer = costs.ask(server, build_prompt(FOLDER / f"{PROMPT}.txt", pieces))
+    try:
+        return parse_sentence(answer, one) if answer is not None else ""
+    except ProviderNonsense as error:
+        costs.give_up(error)
+        return ""
+
+
+def parse_sentence(text: str, one: Reflection) -> str:
+    """Return the sentence of an answer; "" where it names a number that no member has. Raises
+    ProviderNonsense for an answer of another form.
+    """
+    found = [item["summary"] for item in iterate_objects(text[:MAX_ANSWER]) if "summary" in item]
+    if len(found) != 1 or not isinstance(found[0], str):
+        raise ProviderNonsense(reason="it has no summary")
+    sentence = redact_all(" ".join(found[0].split()))
+    known = {number for fact in one.members for number in extract_numbers(fact.fact_text)}
+    is_invented = not set(extract_numbers(sentence)) <= known
+    return "" if is_invented or not MIN_LENGTH <= len(sentence) <= ESSENCE_LENGTH else sentence
+
 
 MAX_CYCLES_AHEAD = 1_000_000  # of a given cycle: every later one has to be at it or beyond
 MAX_REFLECTIONS = 80  # of one commit, with their links

@@ -1,8 +1,11 @@
 """``import-from``: what another program remembers."""
 
+import fcntl
+import os
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,12 +16,30 @@ from day1site.cli.client import Client
 from day1site.cli.errors import CliError, UsageError
 from day1site.cli.fact_jsonl import BATCH_SIZE, BROKEN
 from day1site.cli.importing import exports, gemini, instructions, opencode
-from day1site.cli.importing.import_lock import hold_import_lock
 from day1site.cli.importing.writer import LIVE, TranscriptWriter, ago
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import note, note_secrets, progress
 from day1site.cli.parameters import WHOLE, OneOf, argument, branch_option, option, switch
 from memory.redaction import count_marks
+
+
+@contextmanager
+def hold_import_lock() -> Iterator[None]:
+    """Wait for another import of this user on this machine, wherever it stores; however that one ends, the
+    system lets go of it.
+    """
+    file = Path(tempfile.gettempdir()) / f"day1-import-{os.getuid()}.lock"
+    handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            note("Another import is at work; waiting for its end.")
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
 
 READERS: dict[str, Callable[[Path, Report], Iterator[Dialogue]]] = {
     "claude-code": claude_code.read,

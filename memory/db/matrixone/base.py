@@ -8,19 +8,29 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django.db import IntegrityError, NotSupportedError, OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.mysql import base as mysql
+from django.db.backends.mysql import creation
 from django.utils.functional import cached_property
 
 from memory.db.backend import Backend
 from memory.db.errors import CommitLost, DamageFound, DatabaseAway
 from memory.db.matrixone import errors
 from memory.db.matrixone.copies import Copies
-from memory.db.matrixone.creation import DatabaseCreation
 from memory.db.matrixone.features import DatabaseFeatures
 from memory.db.matrixone.introspection import DatabaseIntrospection
 from memory.db.matrixone.operations import DatabaseOperations
 from memory.db.matrixone.schema import DatabaseSchemaEditor
 from memory.db.matrixone.search_index import SearchIndex
 from memory.db.matrixone.validation import DatabaseValidation
+
+
+class DatabaseCreation(creation.DatabaseCreation):
+    def _clone_db(self, source_database_name: str, target_database_name: str) -> None:
+        """Clone a database with one statement of the server instead of a dump."""
+        source, target = map(self.connection.ops.quote_name, (source_database_name, target_database_name))
+        with self._nodb_cursor() as cursor:  # type: ignore[attr-defined]  # internal, so not in the stubs
+            cursor.execute(f"DROP DATABASE IF EXISTS {target}")
+            cursor.execute(f"CREATE DATABASE {target} CLONE {source}")
+
 
 base: Any = mysql  # the type stubs lack half of it
 

@@ -18,7 +18,6 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.branches import diff as differing
 from memory.engines.branches.commit_titles import load_titles
 from memory.engines.branches.distance import CommonPoint, Merges, annotate_distances, find_common_point
-from memory.engines.branches.reserved_names import check_unreserved
 from memory.engines.branches.stats import BranchStats, count_stats
 from memory.engines.facts.filters import tag_condition
 from memory.engines.fields.base import Use
@@ -32,9 +31,20 @@ from memory.engines.support.usage import count_rows
 from memory.engines.versions.commits import branches_in_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_own_point, resolve_point
 from memory.exceptions import BranchArchived, BranchExists, Conflict, Invalid
+from memory.extensions import load_extensions
 from memory.models import MAX_DEPTH, Branch, Commit, Project
 from memory.models.branches import BranchQuerySet
 from memory.queue.producer import enqueue
+
+
+def check_unreserved(name: str) -> None:
+    """Check that a name belongs to no engine: `create_reserved_branch` alone makes one. Raises Invalid."""
+    for prefix in load_extensions("reserved_prefixes").values():
+        if name.startswith(prefix):
+            raise Invalid(
+                "Branches named {prefix}… are made and kept by Day1 itself.", prefix=prefix, field="name"
+            )
+
 
 NAME = re.compile(r"[a-z0-9._-]+(/[a-z0-9._-]+)*")
 NAME_LENGTH = BRANCH["name"].type.max_length
