@@ -494,3 +494,19 @@ def test_people_see_and_end_their_own_and_maintainers_all(program: Program, proj
     refused(again.api.get("/facts"), 401, "unauthenticated")
     entries = AuditEntry.objects.filter(action="connection.revoke").order_by("id")
     assert [one.actor_label for one in entries] == ["ann", "max"]
+
+
+def test_of_two_projects_the_role_in_the_chosen_one_counts(
+    program: Program, ann: Any, other_project: Project
+) -> None:
+    Membership.objects.create(user=ann, project=other_project, role="viewer")
+    page = program.browser.post(program.build_url(), {"project": other_project.slug, "rights": "write"})
+    assert (page.status_code, "Only curators and maintainers may do this." in page.content.decode()) == (
+        400,
+        True,
+    )
+    named = program.build_url(resource=f"{BASE}/mcp/{other_project.slug}")
+    offered = re.findall('<option value="([a-z-]+)"', program.browser.get(named).content.decode())
+    assert offered == [other_project.slug, "read"]
+    nowhere = program.browser.get(program.build_url(resource=f"{BASE}/mcp/none"))
+    assert (nowhere.status_code, Connection.objects.count()) == (400, 0)
