@@ -56,6 +56,18 @@ WORDS = {
     "project_slug": "tenant",
 }
 
+# What has a key with the scope and is refused in the scene for another reason.
+NOT_DONE = {
+    "GET /events": 503,
+    "POST /replay-batches/{batch}/run": 503,
+    "POST /replays/{replay}/run": 503,
+    "POST /merge-requests/{request}/reject": 409,
+    "POST /commits/{commit}/revert": 409,
+    "POST /snapshots/window": 409,
+    "POST /trusted-keys": 409,
+    "POST /workspaces/{workspace}/promote": 409,
+}
+
 
 @pytest.fixture
 def rows(project: Project) -> dict[str, Any]:
@@ -121,7 +133,7 @@ def test_a_scope_opens_its_routes_and_no_other(project: Project, rows: dict[str,
             assert wrong == []
     for row in table.REST:
         answer = send(clients[row.scope or "read"], row, rows)
-        if answer.status_code in (400, 401, 403, 404):
+        if answer.status_code >= 400 and answer.status_code != NOT_DONE.get(f"{row.method} {row.path}"):
             wrong.append((row, answer.status_code, answer.content))
         elif answer.status_code < 400:
             wrong += [(row, fault) for fault in find_faults(row.method, row.path, answer)]

@@ -20,8 +20,6 @@ from tests.http_doubles import start_serving
 from tests.mcp.conftest import read_data
 from tests.up_process import ROOT, Up, provisioned
 
-MODES = ("auto", "legacy")
-
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
@@ -60,27 +58,25 @@ async def story(parameters: StdioServerParameters, mode: str) -> tuple[list[str]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
-def test_the_local_store_as_the_local_user(mode: str, tmp_path: Path) -> None:
-    """Make the store with the first call, too, for one of the modes."""
-    folder = tmp_path / "data" if mode == "auto" else provisioned(tmp_path / "data")
+def test_the_local_store_as_the_local_user_of_an_older_client(tmp_path: Path) -> None:
+    """The first call makes the store. Newer clients: test_mcp_every_tool.py."""
+    folder = tmp_path / "data"
     parameters = StdioServerParameters(
         command=sys.executable,
         args=command("--data-dir", str(folder)),
         env=environment(**databases.of(folder)),
     )
-    names, made, refusal = asyncio.run(story(parameters, mode))
+    names, made, refusal = asyncio.run(story(parameters, "legacy"))
     assert (len(names), names[0]) == (10, "memory_search")
     assert made["branch"] == "main"
     assert refusal.startswith("invalid: fact_ids[0] must be a UUID.")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
-def test_in_front_of_a_server_the_key_decides(mode: str, server: Up) -> None:
+def test_in_front_of_a_server_the_key_decides(server: Up) -> None:
     env = environment(DAY1_URL=server.first["url"], DAY1_KEY=server.first["key"])
     parameters = StdioServerParameters(command=sys.executable, args=command(), env=env)
-    names, made, refusal = asyncio.run(story(parameters, mode))
+    names, made, refusal = asyncio.run(story(parameters, "auto"))
     assert (len(names), made["branch"]) == (10, "main")
     assert refusal.startswith("invalid: fact_ids[0] must be a UUID.")
 
@@ -236,8 +232,7 @@ def work_tree(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("bridged", [False, True])
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("mode", "bridged"), [("auto", True), ("legacy", False), ("legacy", True)])
 def test_roots_say_the_repository_where_the_folder_says_none(
     mode: str, bridged: bool, server: Up, local_data: Path, work_tree: Path, tmp_path: Path
 ) -> None:

@@ -50,7 +50,6 @@ MESSAGE = (
     "INSERT INTO memory_queuemessage (id, queue, priority, visible_at, key, payload, tries) VALUES"
     f""" ('{"a" * 32}', 'day1', 0, '2026-01-01', '', '{{"headers": {{"task": "other.task"}}}}', 0)"""
 )
-CHANGE_TEXT = "UPDATE memory_fact SET fact_text = replace(fact_text, 'vault', 'fault') WHERE rid = "
 CHANGE_INDEX = "UPDATE memory_fact_fts_content SET c0 = 'x' WHERE id = "
 NO_TEXT = "UPDATE memory_fact SET fact_text = CAST(replace(fact_text, '7', x'ff') AS TEXT)"
 SEVENTH = "(SELECT id FROM memory_fact_fts_content WHERE c0 LIKE 'Fact 7 %')"
