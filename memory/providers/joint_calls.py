@@ -37,9 +37,10 @@ class JointCalls:
         try:
             for future, answer in zip(batch.values(), self._answer_all(list(batch)), strict=True):
                 future.set_result(answer)
-        except Exception as error:
+        except BaseException as error:  # whatever it was, nobody waits for an answer that does not come
             for future in batch.values():
-                future.set_exception(error)
+                if not future.done():
+                    future.set_exception(error)
         finally:
             self._end_batch(batch)
         return True

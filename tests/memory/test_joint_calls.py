@@ -51,6 +51,13 @@ def test_a_failure_is_that_of_its_batch_alone():
             one.result()
 
 
+def test_too_few_answers_are_a_failure_of_those_without_one():
+    asked, _ = ask_behind("a", "bc", lambda batch: batch[:1], size=2)
+    first, *others = sorted(asked, key=lambda one: one.exception() is not None)
+    assert first.exception() is None
+    assert [type(one.exception()) for one in others] == [type(None), ValueError]
+
+
 def test_a_query_has_the_same_vectors_alone_and_with_others():
     model = OnnxMiniLM()
     texts = ["Which port has the staging server?", "retry", "Who decided that the billing service uses Go?"]
