@@ -19,6 +19,7 @@ from conversations.views.replay_form import (
     SCORE,
     ReplayForm,
     find_model,
+    has_replayer,
     list_parameters,
 )
 from conversations.views.replays import QUEUED, STATES, describe_rows
@@ -142,7 +143,7 @@ def describe_progress(states: Mapping[str, int]) -> dict[str, Any]:
         "total": total,
         "ended": total - active - states.get(State.READY, 0),
         "is_active": bool(active),
-        "may_run": any(states.get(state) for state in MAY_GO_ON),
+        "may_run": has_replayer() and any(states.get(state) for state in MAY_GO_ON),
         "counts": [(label, states[name]) for name, label in STATES.items() if states.get(name)],
     }
 

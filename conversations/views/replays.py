@@ -42,7 +42,7 @@ STATES: dict[str, Any] = {
     State.FAILED.value: lazy("Failed"),
     State.CANCELLED.value: lazy("Cancelled"),
 }
-QUEUED = lazy("Queued: the worker goes on with it.")
+QUEUED = lazy("Queued for the worker.")
 MAY_RUN = (State.READY, State.STOPPED, State.FAILED, State.WAITING)
 ADVICE = lazy("Run it, or have an agent go on from its context over the API and complete it here.")
 NO_MODEL = lazy("No model is set: have an agent go on from its context over the API, and complete it here.")

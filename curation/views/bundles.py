@@ -54,7 +54,7 @@ class Bundles(StateListPage):
             fields=FORM_FIELDS,
             words={"branch": FROM_BRANCH},
             fixed={"dry_run": True},
-            button=gettext_lazy("Show what goes along"),
+            button=gettext_lazy("Show the contents"),
             drawing="search",
             tone="",
         ),

@@ -46,12 +46,12 @@ def send(client: Client, document: str | bytes, **fields: Any) -> Any:
 
 def test_an_empty_list_says_how_one_is_made(viewer: Client, curator: Client, main: Branch) -> None:
     page = get_page(viewer, LIST)
-    assert ("bundle create" in page, "Show what goes along" in page, "Upload a bundle" in page) == (
+    assert ("bundle create" in page, "Show the contents" in page, "Upload a bundle" in page) == (
         True,
         False,
         False,
     )
-    assert "Show what goes along" in get_page(curator, LIST)
+    assert "Show the contents" in get_page(curator, LIST)
 
 
 def test_the_page_of_lean_items_is_shown(curator: Client, foreign: str) -> None:

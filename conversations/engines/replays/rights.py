@@ -70,6 +70,6 @@ def load_actor(project_id: UUID, kind: str, actor_id: str, label: str) -> Actor:
             .first()
         )
         if member is None or not member.user.is_active:
-            raise Unauthenticated("Whoever started this is no member of the project any more.")
+            raise Unauthenticated("The person who started this is no longer a member of the project.")
         return build_member_actor(member, member.user, "worker")
     return Actor(project_id, kind, actor_id, label, frozenset({"admin"}), surface="worker")

@@ -18,9 +18,9 @@ MAX_BLOCKERS = 20
 MAX_FACTS = 200  # that may be named
 SUMMARY_LENGTH = 4000
 TYPE_WORDS = (
-    ("task_continuation", _("another agent goes on")),
+    ("task_continuation", _("another agent continues")),
     ("agent_switch", _("another kind of agent takes over")),
-    ("session_handoff", _("the next session goes on")),
+    ("session_handoff", _("the next session continues")),
     ("escalation", _("needs a more capable agent")),
 )
 
@@ -66,7 +66,7 @@ HANDOFF = Noun(
         label=_("Kind of handoff"),
         form_choices=TYPE_WORDS,
         tool_help=(
-            "task_continuation: another agent goes on; agent_switch: another kind of agent takes over;"
+            "task_continuation: another agent continues; agent_switch: another kind of agent takes over;"
             " session_handoff: the next session of yours; escalation: it needs a more capable one."
         ),
         option=Option("task_continuation, agent_switch, session_handoff or escalation", "--type", "NAME"),

@@ -214,5 +214,5 @@ NEXT_STEPS = {
     "gemini": "Start Gemini CLI anew; /mcp shows day1.",
     "vscode": "Reload the window; the list of MCP servers shows day1.",
     "windsurf": "Refresh the MCP servers in Cascade.",
-    "opencode": "Start opencode anew.",
+    "opencode": "Restart opencode.",
 }

@@ -43,7 +43,7 @@ USUAL_PROGRAM = "claude-code"
 
 READY = """Day1 is ready.
 
-  Connect {agent}, then start it anew (or {others}):
+  Connect {agent}, then restart it (or {others}):
 
   {day1} connect {program} --url {url}{where}
 

@@ -85,7 +85,7 @@ class PolicyEngine:
         return entry, created
 
     def delete_policy(self, *, pattern: str, actor: Actor) -> None:
-        """Delete an entry: the next wider pattern or the defaults are in force. Raises NotFound."""
+        """Delete an entry: the next wider pattern or the defaults apply. Raises NotFound."""
         require_pattern(actor, pattern)
         with write_transaction():
             entry = self.get_entry(pattern=pattern, actor=actor)

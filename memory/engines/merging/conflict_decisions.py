@@ -161,7 +161,7 @@ def refuse_outdated(plan: FullPlan, decisions: Iterable[Decision]) -> None:
     if outdated:
         present = [conflicts.get((one.kind, one.uid)) for one in outdated[:MAX_NAMED]]
         raise Conflict(
-            "Conflicts changed since they were decided: {count}. Decide them anew.",
+            "Conflicts changed since they were decided: {count}. Decide them again.",
             count=len(outdated),
             ids=[str(one.uid) for one in outdated[:MAX_NAMED]],
             conflicts=[describe_conflict(item) for item in present if item],

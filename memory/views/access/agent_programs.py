@@ -97,7 +97,7 @@ PROGRAMS = (
         "claude-code",
         "Claude Code",
         claude_code,
-        _("Start Claude Code anew: /mcp shows day1, /hooks its hooks."),
+        _("Restart Claude Code: /mcp shows day1, /hooks its hooks."),
         has_hooks=True,
     ),
     AgentProgram(
@@ -112,13 +112,11 @@ PROGRAMS = (
         "cursor",
         "Cursor",
         cursor,
-        _("Start Cursor anew: Settings, MCP shows day1."),
+        _("Restart Cursor: Settings, MCP shows day1."),
         file="~/.cursor/mcp.json",
         has_hooks=True,
     ),
-    AgentProgram(
-        "gemini", "Gemini CLI", gemini, _("Start Gemini CLI anew: /mcp shows day1."), has_hooks=True
-    ),
+    AgentProgram("gemini", "Gemini CLI", gemini, _("Restart Gemini CLI: /mcp shows day1."), has_hooks=True),
     AgentProgram(
         "vscode",
         "VS Code",
@@ -137,7 +135,7 @@ PROGRAMS = (
         "opencode",
         "opencode",
         opencode,
-        _("Start opencode anew."),
+        _("Restart opencode."),
         file="~/.config/opencode/opencode.json",
         has_hooks=True,
     ),

@@ -51,7 +51,7 @@ class Branches(ActionPage, ListPage):
     }
     extra_context = {
         "lead": gettext_lazy(
-            "A branch starts with all that its parent holds, and is isolated from then on, both ways."
+            "A branch starts with everything in its parent, and is isolated from then on, both ways."
         ),
         "search": gettext_lazy("Filters, such as name:task/ or owner:Mira"),
         "drawing": "branch",

@@ -31,7 +31,7 @@ STEPS: tuple[tuple[str, "StrOrPromise", "StrOrPromise"], ...] = (
     (
         "search",
         _("Search: what an agent is told"),
-        _("Ask as an agent asks. Beside each hit stands why it is there, and what it costs a prompt."),
+        _("Ask as an agent would. Each hit says why it was found, and how many tokens it adds to a prompt."),
     ),
     (
         "branches",

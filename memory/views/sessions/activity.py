@@ -58,7 +58,7 @@ class Activity(ListPage):
         "drawing": "clock",
         "none_fits": _("Nothing that was done until this time fits."),
         "none_yet": _(
-            "Nothing was done here yet. What agents and people write stands here as it happens; connect an"
+            "No activity yet. What agents and people write appears here as it happens; connect an"
             " agent, or write a first fact:"
         ),
         "show_all": _("Show all activity"),

@@ -343,7 +343,7 @@ class TestDecisions:
         )
         with nothing_left(), pytest.raises(Conflict) as caught:
             settle(mira, request, conflict, "source", token=item.token)
-        assert caught.value.text == "Conflicts changed since they were decided: 1. Decide them anew."
+        assert caught.value.text == "Conflicts changed since they were decided: 1. Decide them again."
         (now,) = caught.value.data["conflicts"]
         assert (now["id"], now["type"], now["reason"]) == (str(conflict.uid), "fact", "edited")
         assert now["token"] not in ("", item.token)
@@ -637,7 +637,7 @@ class TestWithoutARequest:
         )
         with nothing_left(), pytest.raises(Conflict) as caught:
             self.merge(mira, decisions=[Decision(conflict.uid, "source", item.token)])
-        assert caught.value.text == "Conflicts changed since they were decided: 1. Decide them anew."
+        assert caught.value.text == "Conflicts changed since they were decided: 1. Decide them again."
 
     def test_it_needs_the_scope_merge_on_the_target_and_read_on_the_source(self, person, learned):
         with nothing_left(), pytest.raises(ScopeMissing):

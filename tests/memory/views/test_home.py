@@ -68,7 +68,7 @@ def test_a_task_that_was_set_aside_is_told_with_what_runs_it_again(viewer: Clien
     now = timezone.now()
     QueueMessage.objects.create(queue="celery", visible_at=now, payload="", tries=2, set_aside_at=now)
     page = words(viewer)
-    assert "1 background task stopped the server twice, and is not begun again by itself." in page
+    assert "1 background task stopped the server twice, and is not restarted automatically." in page
     assert "<code>python3 manage.py retry_tasks</code>" in page
 
 
