@@ -64,16 +64,6 @@ class RunOnce:
             connection.close()
 
 
-class AfterCommit(RunOnce):
-    """Runs its action at the statement that follows the end of a commit's transaction."""
-
-    committed = False
-
-    def __call__(self, execute: Any, sql: str, *args: Any) -> Any:
-        self.committed = self.committed or 'INSERT INTO "memory_commit"' in sql.replace("`", '"')
-        return super().__call__(execute, sql, *args) if self.committed else execute(sql, *args)
-
-
 def make_event(prompt: str, session: str = SESSION) -> dict[str, Any]:
     return {"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": prompt}
 
@@ -163,7 +153,7 @@ class TestAfterwards:
         FACTS.write_fact(actor=actor, fact_text="The deploy server of the shop is called badger.")
         send(actor, make_event("first prompt"))
         # After the snapshot in which it was searched: an erasure waits for readers.
-        between = AfterCommit('UPDATE "memory_session" SET "recalled"', lambda: self.erase_session(actor))
+        between = RunOnce('UPDATE "memory_session" SET "recalled"', lambda: self.erase_session(actor))
         prompt = f"deploy server of the shop called badger {WORD}?"
         with connection.execute_wrapper(between):
             IngestEngine().ingest(
