@@ -247,7 +247,7 @@ class TotalBytes(Func):
 
     output_field = models.BigIntegerField()
 
-    def as_sql(self, compiler: Any, connection: Any, **_context: Any) -> Any:
+    def as_sql(self, compiler: Any, connection: Any, *_words: Any, **_context: Any) -> Any:
         lengths = [compiler.compile(ByteLength(one)) for one in self.get_source_expressions()]
         return " + ".join(["0", *(f"COALESCE({sql}, 0)" for sql, _ in lengths)]), []
 
