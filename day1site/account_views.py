@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from day1site.login import LoginForm, PasswordForm, ThrottledForms
+from day1site.login import LoginForm, PasswordForm, ThrottledForms, get_client_address
+from memory.engines.access.logins import LoginTrailEngine
 from memory.engines.access.members import list_memberships
 from memory.engines.store.health import is_damaged, is_reading_past_damage
 from memory.views.frame.base import LAST, safe_referer
@@ -46,6 +47,10 @@ class Login(ThrottledForms, auth.LoginView):
     template_name = "account/login.html"
     redirect_authenticated_user = True
 
+    def form_valid(self, form: Any) -> HttpResponse:
+        LoginTrailEngine().record_event(user=form.get_user(), address=get_client_address(self.request))
+        return super().form_valid(form)
+
 
 class Logout(auth.LogoutView):
     next_page = "login"
@@ -61,7 +66,9 @@ class Password(ThrottledForms, auth.PasswordChangeView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         flash_success(self.request, _("The password was changed. Other browsers have to log in again."))
-        return super().form_valid(form)
+        answer = super().form_valid(form)
+        LoginTrailEngine().record_event(user=self.request.user, action="password.change")
+        return answer
 
 
 @login_required

@@ -21,6 +21,7 @@ from django.views.generic.edit import FormMixin
 
 from day1site.sub_path import get_forwarded_address
 from memory.db.work_slots import work_slots
+from memory.engines.access.logins import LoginTrailEngine
 from memory.engines.support.rate_limits import count_request, forget_request
 from memory.exceptions import RateLimited
 from memory.views.text.error_text import error_sentence
@@ -124,11 +125,21 @@ def _refuse(error: RateLimited) -> ValidationError:
 class LoginForm(AuthenticationForm):
     def clean(self) -> dict[str, Any]:
         request: Any = self.request
+        name = self.cleaned_data.get("username") or ""
         try:
-            with limit_password_check(request, self.cleaned_data.get("username") or ""):
+            with limit_password_check(request, name):
                 return super().clean()
         except RateLimited as error:
+            record_refusal(request, name, throttled=True)
             raise _refuse(error) from None
+        except ValidationError:
+            record_refusal(request, name, throttled=False)
+            raise
+
+
+def record_refusal(request: HttpRequest, name: str, throttled: bool) -> None:
+    address = get_client_address(request)
+    LoginTrailEngine().record_refusal(username=name, address=address, throttled=throttled)
 
 
 class PasswordForm(PasswordChangeForm):

@@ -29,7 +29,7 @@ ROOTS = ("day1site.urls",)  # which has the addresses of all surfaces
 ROUTES = frozenset("list create retrieve update partial_update destroy".split())
 DECLARING = "add"  # of an operation, by its name: TASKS.add("join", engine.join_task, …)
 DOCUMENTED = frozenset("_meta _base_manager _default_manager _state _fields _replace _asdict".split())
-FRAMEWORKS = ("django", "rest_framework")
+FRAMEWORKS = ("django", "rest_framework", "django_filters")
 FRAMEWORK_NAME = re.compile(
     r"^\s+(?:async )?def (_[a-z]\w*)\((?:self|cls)"
     r"|^\s+(?:self\.|attrs\[.)?(_[a-z]\w*)(?:.\])?\s*(?::[^=\n]+)?= ",

@@ -16,6 +16,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from day1site.admin.base import ServerModelAdmin
 from memory.actors import NO_PROJECT
+from memory.engines.access.logins import LoginTrailEngine
 from memory.engines.access.members import MemberEngine, build_server_actor
 from memory.engines.access.project_settings import check_slug, refuse_taken
 from memory.engines.access.projects import ProjectEngine
@@ -87,6 +88,11 @@ class Users(UserAdmin, EngineModelAdmin):
     )
     readonly_fields = ("last_login", "date_joined")
     filter_horizontal = ()
+
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        if "password" in str(message).lower():
+            LoginTrailEngine().record_event(user=obj, action="password.change", by=request.user)
+        return super().log_change(request, obj, message)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Return what goes with accounts: the keys and invitations that they made in their projects."""

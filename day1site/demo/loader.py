@@ -15,7 +15,7 @@ from memory.engines.access.projects import ProjectEngine, add_maintainers
 from memory.engines.audit.trail import record_entry
 from memory.exceptions import Conflict, NotFound
 from memory.models import AuditEntry, Project
-from memory.views.text.labels import ACTION_LABELS
+from memory.operations.action_labels import ACTION_LABELS
 
 SLUG, NAME = "demo", "Demo: Tidemark Pay"
 BEGUN, LOADED = "demo.begin", "demo.load"

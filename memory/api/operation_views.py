@@ -21,6 +21,7 @@ from memory.engines.fields.base import Field
 from memory.engines.fields.common import WAIT
 from memory.engines.support.pagination import Page
 from memory.engines.versions.lookup import MAIN
+from memory.filters import build_filter_set
 from memory.operations.base import (
     PLACE,
     RESOURCES,
@@ -51,6 +52,7 @@ def build_view(resource: Resource) -> type[base.ResourceViewSet]:
         "lookup_field": row.place,
         "lookup_value_regex": row.pattern,
         "is_of_server": resource.is_of_server,
+        "filterset_class": build_filter_set(resource.model, resource.filters) if resource.filters else None,
         "long_actions": frozenset(one.name for one in operations if one.keeps or one.is_long),
         "reading_actions": frozenset(one.name for one in operations if one.reads),
         "end_user_actions": frozenset(one.name for one in operations if one.serves_end_users),
@@ -323,7 +325,7 @@ def list_query(operation: Operation) -> list[Any]:
     plain = [one for one in operation.select_unpaged(list_inputs(operation)) if one.name not in own]
     parameters = [describe_parameter(one) for one in plain]
     if operation.filters:
-        parameters += schema.list_filter_parameters(operation.filters)
+        parameters += schema.list_filter_parameters(build_filter_set(operation.model, operation.filters))
     if not operation.is_paged:
         return parameters
     paging, stated = schema.paging_by(operation.order), {one.name for one in plain}

@@ -1,7 +1,7 @@
 """OpenAPI descriptions of the routes; serializers are in memory/answers."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -17,13 +17,11 @@ from memory.api.access import SESSION_HEADER
 from memory.api.base import REDACTED_FIELDS
 from memory.api.refusals import REFUSALS, WITHOUT_BODY, build_problem_schema, build_refusal
 from memory.engines.facts.short_ids import SHORT_ID
-from memory.engines.fields import types
 from memory.engines.fields.common import KEY_LENGTH, NAMESPACE_LENGTH
-from memory.engines.fields.fact_filters import FACT_FILTERS
-from memory.engines.fields.filters import MAX_VALUES, FilterField
 from memory.engines.fields.policies import POLICY
 from memory.engines.support import idempotency
 from memory.engines.support.ordering import Ordering
+from memory.filters import FactFilterSet
 
 Schema = dict[str, Any]
 NAME: Schema = {"type": "string", "maxLength": 200}
@@ -107,35 +105,32 @@ ONCE = {
 }
 
 
-def list_filter_parameters(filters: Iterable[FilterField]) -> list[OpenApiParameter]:
-    """Return the query parameters of declared filters."""
-    return [query(one.name, describe_filter(one), one.help) for one in filters]
+def list_filter_parameters(filters: Any) -> list[OpenApiParameter]:
+    """Return the query parameters of a FilterSet."""
+    known = filters.base_filters.items()
+    return [query(name, build_filter_schema(one), one.extra["help_text"]) for name, one in known]
 
 
-def describe_filter(field: FilterField) -> Schema:
-    """Return the JSON schema of a filter; an empty one filters nothing."""
-    match field.type:
-        case types.Choice() as known if field.many:
-            return describe_values({"enum": [value for value, _ in known.choices]})
-        case types.Choice() as known:
-            return {"type": "string", "enum": [*(value for value, _ in known.choices), ""]}
-        case types.Number():
+def build_filter_schema(one: Any) -> Schema:
+    """Return the JSON schema of a filter."""
+    known = [value for value, _ in one.extra.get("choices", [])]
+    item: Schema = {"type": "string", "enum": known} if known else {"type": "string", "minLength": 1}
+    match type(one).__name__:
+        case "AnyOf" | "AnyChoiceOf":
+            return {"type": "array", "items": item, "minItems": 1, "maxItems": 50}
+        case "NumberFilter":
             return {"type": "number", "minimum": 0, "maximum": 1}
-        case types.Moment():
-            return {"type": "string", "format": "date-time"}
-        case types.Flag():
+        case "BooleanFilter":
             return {"type": "boolean"}
-        case types.Identifier():
+        case "IsoDateTimeFilter":
+            return {"type": "string", "format": "date-time"}
+        case "CharFilter":  # an empty filter filters nothing
+            return {"type": "string", "maxLength": one.extra.get("max_length", 200)}
+        case "ChoiceFilter":
+            return {"type": "string", "enum": [*known, ""]}
+        case "UUIDFilter":
             return {"type": "string", "format": "uuid"}
-    if field.many:
-        return describe_values({"minLength": 1})
-    most = field.type.max_length if isinstance(field.type, types.Text) else 200
-    return {"type": "string", "maxLength": most}
-
-
-def describe_values(item: Schema) -> Schema:
-    """Return the JSON schema of several values of a filter."""
-    return {"type": "array", "items": {"type": "string", **item}, "minItems": 1, "maxItems": MAX_VALUES}
+    return item
 
 
 def search_args(*left_out: str) -> list[OpenApiParameter]:
@@ -236,7 +231,7 @@ def route(
     )
 
 
-FILTERS = list_filter_parameters(FACT_FILTERS)
+FILTERS = list_filter_parameters(FactFilterSet)
 BRANCHES = query(
     "branches",
     {"type": "array", "items": TEXT},

@@ -3,8 +3,8 @@
 from typing import Any
 
 from memory.engines.facts.filters import FactFilter
-from memory.engines.fields.fact_filters import FACT_FILTERS
 from memory.exceptions import Invalid, UnknownField
+from memory.filters import FactFilterSet
 from memory.operations.inputs import Input
 
 RANGES = {"created": ("created_after", "created_before"), "valid": ("valid_after", "valid_before")}
@@ -21,12 +21,12 @@ def take_query(payload: Input) -> str:
 
 def take_fact_filters(payload: Input) -> FactFilter:
     """Take the filters, with ``time_range`` as two of them. Raises UnknownField, Invalid."""
-    filters = payload.take_unchecked([one.name for one in FACT_FILTERS])
+    filters = payload.take_unchecked(FactFilterSet.base_filters)
     for name, value in _time_range(payload.body.pop("time_range", None)).items():
         if name in filters:
             raise Invalid("time_range and {field} cannot be given together.", field=name)
         filters[name] = value
-    return FactFilter.from_values(filters)
+    return FactFilterSet.parse_values(filters)
 
 
 def _time_range(value: Any) -> dict[str, Any]:

@@ -15,9 +15,10 @@ from memory.engines.facts.field_diff import display_changes
 from memory.engines.fields.facts import FACT
 from memory.engines.fields.types import Choice
 from memory.engines.support.word_diff import WordBudget, compare_words
+from memory.operations.action_labels import ACTION_LABELS
 from memory.templatetags.day1 import badge, icon, maker, word
 from memory.views.text.error_text import error_sentence, explain_sentence
-from memory.views.text.labels import ACTION_LABELS, CHANGE_KINDS, EDGES, FIELDS, RUN_WORDS, SIGNALS
+from memory.views.text.labels import CHANGE_KINDS, EDGES, FIELDS, RUN_WORDS, SIGNALS
 from memory.views.text.rich_text import render_line
 from memory.views.text.times import format_time
 

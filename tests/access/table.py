@@ -172,6 +172,7 @@ REST = (
     Rest("read", "GET", "/members"),
     Rest("read", "GET", "/members/{member}"),
     Rest("admin", "GET", "/connections"),
+    Rest("admin", "GET", "/audit"),
     Rest("admin", "GET", "/keys"),
     Rest("admin", "GET", "/invitations"),
     Rest("admin", "GET", "/snapshots/window"),

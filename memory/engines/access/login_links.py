@@ -11,8 +11,7 @@ from django.utils.translation import gettext_noop as _
 
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.invitations import hash_secret
-from memory.engines.access.members import WEB_SURFACE, build_member_actor, list_memberships
-from memory.engines.audit.trail import record_entry
+from memory.engines.access.logins import record_action
 from memory.exceptions import Conflict, NotFound
 from memory.models import LoginLink
 
@@ -57,7 +56,7 @@ class LoginLinkEngine:
         return link.user
 
     def use_link(self, *, secret: str, address: str) -> Any:
-        """Use a link up and return its user; the login is in the audit trail of each project of theirs.
+        """Use a link up and return its user; the login is in the trail of each project of theirs.
 
         Raises as ``find_user`` does.
         """
@@ -66,9 +65,7 @@ class LoginLinkEngine:
             open_links = LoginLink.objects.filter(secret_hash=hash_secret(secret), used_at=None)
             if not open_links.update(used_at=timezone.now()):
                 raise Conflict(USED)
-            for member in list_memberships(user):
-                actor = build_member_actor(member, user, WEB_SURFACE)
-                record_entry(actor, "login.link", user.get_username())
+            record_action(user, "login.link", {}, user)
         return user
 
 

@@ -64,7 +64,9 @@ GUARDING = (
     "fact.refuse",
     "fact.verify",
     "key.rotate",
+    "login",
     "member.role",
+    "password.change",
     "policy.",
     "quarantine.create",
     "review.resolve",
@@ -116,6 +118,7 @@ class AuditEngine:
         by: str = "",
         kind: str = "",
         target: str = "",
+        request_id: str = "",
         after: datetime | str = "",
         before: datetime | str = "",
         limit: int = 50,
@@ -132,6 +135,7 @@ class AuditEngine:
         if identity := IDENTITY.fullmatch(by):
             entries, by = entries.filter(actor_kind=identity[1], actor_id=identity[2]), ""
         requested = {"action": action, "actor_label": by, "actor_kind": kind, "target": target}
+        requested |= {"request_id": request_id}
         columns: dict[str, Any] = {
             name: c.text_check(300)(name, value) for name, value in c.drop_empty(requested).items()
         }

@@ -13,6 +13,7 @@ from memory.engines.access.project_removal import Removal
 from memory.engines.access.project_templates import ProjectTemplateEngine
 from memory.engines.audit.server_trail import ServerTrailEngine
 from memory.models import ApiKey, Membership
+from memory.operations.action_labels import ACTION_LABELS
 from memory.operations.keys import KEYS
 from memory.operations.project_templates import TEMPLATES
 from memory.operations.projects import PROJECTS
@@ -20,7 +21,6 @@ from memory.views.frame.frames import add_page
 from memory.views.frame.navigation import Section, add_section
 from memory.views.generic.actions import Action, ActionPage, ConfirmPage
 from memory.views.generic.list_page import ListPage
-from memory.views.text.labels import ACTION_LABELS
 
 NEWEST = 20  # entries of the trail
 REMOVED = lazy("%(slug)s is removed, with all that it held.")

@@ -11,10 +11,11 @@ from memory.engines.branches.feed import Burst, FeedEngine
 from memory.engines.fields.filters import one_of, recorded
 from memory.engines.fields.types import OpenChoice, Reference
 from memory.models import Commit
+from memory.operations.action_labels import ACTION_LABELS
 from memory.operations.base import Answer, Operation
 from memory.views.frame.frames import add_page
 from memory.views.generic.list_page import ListPage
-from memory.views.text.labels import ACTION_LABELS, FIELDS
+from memory.views.text.labels import FIELDS
 
 MAX_BURSTS = 30  # on a page
 

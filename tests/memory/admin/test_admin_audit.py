@@ -15,7 +15,7 @@ from memory.engines.access.keys import KeyEngine
 from memory.engines.audit.trail import AuditEngine, record_entry
 from memory.engines.facts.engine import FactEngine
 from memory.models import AuditEntry, Project
-from memory.views.text.labels import ACTION_LABELS
+from memory.operations.action_labels import ACTION_LABELS
 from tests.memory.admin.conftest import HOME
 from tests.memory.admin.test_admin_facts import page
 from tests.test_architecture import FILES

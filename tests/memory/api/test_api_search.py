@@ -2,6 +2,8 @@
 
 import pytest
 
+from memory.engines.facts.filters import FactFilter
+from memory.filters import FactFilterSet
 from memory.models import Fact, Project
 from memory.ranking import token_cost
 from tests.memory.api.client import UNKNOWN, Api, refused
@@ -183,6 +185,10 @@ def test_explanations(filled: Api) -> None:
         assert told["fact"]["fact_text"] == text
     told = filled.get(f"/facts/{UNKNOWN}/explain?q=tokens").json()
     assert (told["found"], told["reason"], told["fact"]) == (False, "absent", None)
+
+
+def test_the_filter_set_and_the_engine_know_the_same_filters() -> None:
+    assert FactFilterSet.base_filters.keys() == FactFilter.CHECKS.keys()
 
 
 def test_a_search_says_what_is_known(filled: Api, project) -> None:

@@ -37,6 +37,17 @@ def keep_result(at: datetime, problems: dict[str, int]) -> None:
         atomic_files.write_file(path, text + "\n")
 
 
+def note_problem(name: str, count: int) -> None:
+    """Add a problem that was found outside of a check to the last result, or remove it where it is gone."""
+    last = describe_last()
+    problems = {known: number for known, number in last["problems"].items() if known != name}
+    if count or problems != last["problems"]:
+        keep_result(
+            datetime.fromisoformat(last["at"]) if last["at"] else timezone.now(),
+            problems | ({name: count} if count else {}),
+        )
+
+
 def describe_last() -> dict[str, Any]:
     """Return state (ok, problems or never), time, age and problems of the last check of the whole store."""
     try:

@@ -1,0 +1,96 @@
+"""Logins, refused ones and changed passwords in the trails, which people read; a broken chain in health."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+
+from memory import tasks
+from memory.engines.audit.trail import record_entry, seal_entries
+from memory.models import AuditEntry, Membership, Project, ServerEntry
+from tests.memory.api.client import Api, api_for
+
+PASSWORD = "correct horse battery"
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def api(project: Project) -> Api:
+    return api_for(project)
+
+
+@pytest.fixture
+def vera(project: Project, django_user_model: Any) -> Any:
+    cache.clear()
+    user = django_user_model.objects.create_user("vera", password=PASSWORD)
+    Membership.objects.create(project=project, user=user, role="curator")
+    return user
+
+
+def log_in(name: str, password: str) -> Client:
+    client = Client()
+    client.post("/login", {"username": name, "password": password})
+    return client
+
+
+def list_entries(api: Api, **filters: str) -> list[tuple[str, str, str]]:
+    rows = api.get("/audit?" + urlencode(filters)).json()["results"]
+    return [(row["action"], row["actor_label"], row["target"]) for row in rows]
+
+
+def test_a_login_and_a_changed_password_are_in_the_trail_of_the_project(api: Api, vera: Any) -> None:
+    client = log_in("vera", PASSWORD)
+    new = {"old_password": PASSWORD, "new_password1": "another horse 1", "new_password2": "another horse 1"}
+    assert client.post("/account/password", new).status_code == 302
+    assert list_entries(api, target="vera") == [
+        ("password.change", "vera", "vera"),
+        ("login", "vera", "vera"),
+    ]
+    (row,) = api.get("/audit?action=login").json()["results"]
+    assert (row["detail"], row["surface"], row["request_id"]) == ({"address": "127.0.0.1"}, "web", None)
+
+
+def test_wrong_passwords_are_told_once_a_minute_and_name_nobody_as_the_actor(api: Api, vera: Any) -> None:
+    for _ in range(12):  # the last two are throttled
+        log_in("vera", "wrong")
+    assert list_entries(api, target="vera") == [
+        ("login.throttled", "stranger", "vera"),
+        ("login.failed", "stranger", "vera"),
+    ]
+
+
+def test_names_that_nobody_has_are_in_no_project_and_not_kept(project: Project) -> None:
+    cache.clear()
+    for number in range(3):
+        log_in(f"made-up-{number}", "wrong")
+    assert not AuditEntry.objects.filter(action="login.failed").exists()
+    assert list(ServerEntry.objects.values_list("action", "target")) == [("login.failed", "")]
+
+
+def test_a_password_that_an_admin_sets_is_that_of_the_admin(
+    api: Api, vera: Any, admin_client: Client
+) -> None:
+    new = {"password1": "another horse 1", "password2": "another horse 1", "usable_password": "true"}
+    assert admin_client.post(f"/admin/auth/user/{vera.pk}/password/", new).status_code == 302
+    assert list_entries(api, target="vera") == [("password.change", "admin", "vera")]
+
+
+def test_a_request_is_found_in_the_audit(api: Api, actor: Any) -> None:
+    entry = record_entry(actor, "test", "here")
+    AuditEntry.objects.filter(pk=entry.pk).update(request_id="proxy-1")
+    assert list_entries(api, request_id="proxy-1") == [("test", actor.label, "here")]
+
+
+def test_a_changed_entry_is_told_in_health_until_it_is_whole(project: Project, actor: Any, api: Api) -> None:
+    entry = record_entry(actor, "test", "true")
+    seal_entries(project)
+    AuditEntry.objects.filter(pk=entry.pk).update(target="false")
+    tasks.tidy()
+    health = api.get("/health").json()
+    assert (health["status"], health["store_check"]["problems"]) == ("degraded", {"audit_changed": 1})
+    AuditEntry.objects.filter(pk=entry.pk).update(target="true")
+    tasks.tidy()
+    assert api.get("/health").json()["store_check"]["problems"] == {}
