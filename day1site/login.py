@@ -5,7 +5,6 @@ processors.
 """
 
 import hashlib
-import ipaddress
 import os
 import threading
 import unicodedata
@@ -19,7 +18,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.views.generic.edit import FormMixin
 
-from day1site.sub_path import get_forwarded_address
+from day1site.sub_path import find_client_address
 from memory.db.work_slots import work_slots
 from memory.engines.access.logins import LoginTrailEngine
 from memory.engines.support.rate_limits import count_request, forget_request
@@ -49,19 +48,9 @@ _checking = threading.BoundedSemaphore(MAX_CHECKS)
 
 def get_client_address(request: HttpRequest) -> str:
     """Return the client's address; behind proxies, the one seen by the outermost trusted proxy."""
-    forwarded = get_forwarded_address(request.headers.get("X-Forwarded-For", ""))
-    return _get_network(forwarded or request.META.get("REMOTE_ADDR", ""))
-
-
-def _get_network(address: str) -> str:
-    """Return the /64 network of an IPv6 address: its owner controls every address in it."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return address[:64]
-    if parsed.version == 4:
-        return str(parsed)
-    return str(parsed.ipv4_mapped or ipaddress.ip_network((parsed, 64), strict=False))
+    return find_client_address(
+        request.headers.get("X-Forwarded-For", ""), request.META.get("REMOTE_ADDR", "")
+    )
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 
+from day1site.sub_path import find_client_address, join_values
 from memory import metrics
 from memory.request_context import begin_request, current_request
 
@@ -38,6 +39,8 @@ class RequestLog:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"] if name in NOTED}
         self.request = begin_request(headers.pop(b"x-request-id", ""))
         self.request.route = route
+        peer = (scope.get("client") or ("",))[0]
+        self.request.address = find_client_address(join_values(scope["headers"], b"x-forwarded-for"), peer)
         self.request.trace = {name.decode(): value for name, value in headers.items()}
         if streams:
             metrics.add("day1_streams", route=route)

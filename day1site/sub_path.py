@@ -6,6 +6,7 @@ of Django, with which every address begins.
 
 import re
 from collections.abc import Iterable, MutableMapping
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 from django.conf import settings
@@ -26,15 +27,27 @@ def get_forwarded_address(forwarded: str) -> str:
     return seen[-number].strip() if 0 < number <= len(seen) else ""
 
 
+def find_client_address(forwarded: str, peer: str) -> str:
+    """Return the address of a client; of IPv6 the /64 network, each address of which is its owner's."""
+    address = get_forwarded_address(forwarded) or peer
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address[:64]
+    if parsed.version == 4:
+        return str(parsed)
+    return str(parsed.ipv4_mapped or ip_network((parsed, 64), strict=False))
+
+
 def read_prefix(headers: Headers) -> str:
     """Return the path that trusted proxies name; "" where none does, or it is no plain path."""
-    named = _join_values(headers, b"x-forwarded-prefix").removesuffix("/")
-    if not named or not get_forwarded_address(_join_values(headers, b"x-forwarded-for")):
+    named = join_values(headers, b"x-forwarded-prefix").removesuffix("/")
+    if not named or not get_forwarded_address(join_values(headers, b"x-forwarded-for")):
         return ""
     return named if len(named) <= MAX_LENGTH and PLAIN_PATH.fullmatch(named) else ""
 
 
-def _join_values(headers: Headers, name: bytes) -> str:
+def join_values(headers: Headers, name: bytes) -> str:
     return ",".join(value.decode("latin-1") for header, value in headers if header == name)
 
 

@@ -11,6 +11,7 @@ VALID_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,64}")
 @dataclass
 class RequestContext:
     id: str
+    address: str = ""  # of the client, as the outermost trusted proxy saw it
     route: str = ""  # the address with names in place of values; "" where no view answers it
     trace: dict[str, str] = field(default_factory=dict)  # headers that name the caller's span
 

@@ -62,6 +62,7 @@ class ApiKey(OfEndUser):
     )
     expires_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
+    addresses = JSONTextField(null=True, editable=False, help_text="From where it was used, but from here.")
     revoked_at = models.DateTimeField(null=True, blank=True)
 
     objects = ApiKeyQuerySet.as_manager()

@@ -84,6 +84,7 @@ ACTION_LABELS: dict[str, Any] = {
     "question.delete": _("deleted a saved question"),
     "hook.ingest": _("captured an event"),
     "hook.transcript": _("captured a transcript"),
+    "key.address": _("used a key from a new address"),
     "key.create": _("made a key"),
     "key.rotate": _("rotated a key"),
     "key.revoke": _("revoked a key"),
@@ -153,6 +154,7 @@ ACTION_LABELS: dict[str, Any] = {
     "workspace.create": _("made a workspace"),
     "workspace.promote": _("promoted a workspace"),
     "workspace.drop": _("dropped a workspace"),
+    "data.export": _("took data out"),
     "demo.begin": _("began to load the demo"),
     "demo.load": _("loaded the demo"),
 }

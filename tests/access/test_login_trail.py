@@ -8,8 +8,11 @@ from django.core.cache import cache
 from django.test import Client
 
 from memory import tasks
+from memory.engines.access.keys import KeyEngine
 from memory.engines.audit.trail import record_entry, seal_entries
+from memory.engines.support.write_buffer import buffer
 from memory.models import AuditEntry, Membership, Project, ServerEntry
+from memory.request_context import RequestContext, current_request
 from tests.memory.api.client import Api, api_for
 
 PASSWORD = "correct horse battery"
@@ -82,6 +85,20 @@ def test_a_request_is_found_in_the_audit(api: Api, actor: Any) -> None:
     entry = record_entry(actor, "test", "here")
     AuditEntry.objects.filter(pk=entry.pk).update(request_id="proxy-1")
     assert list_entries(api, request_id="proxy-1") == [("test", actor.label, "here")]
+
+
+def test_a_key_that_comes_from_a_new_address_is_told_once(api: Api, actor: Any) -> None:
+    key, token = KeyEngine().create_key(label="laptop", scopes=["read"], actor=actor)
+    for address in ("127.0.0.1", "203.0.113.7", "203.0.113.7", "2001:db8::/64", "", "no address"):
+        current_request.set(RequestContext("one", address))
+        KeyEngine().verify_token(token)
+        buffer.flush()
+    current_request.set(None)
+    rows = api.get("/audit?action=key.address").json()["results"]
+    assert [(row["actor_label"], row["target"], row["detail"]["address"]) for row in rows] == [
+        ("laptop", key.prefix, "2001:db8::/64"),
+        ("laptop", key.prefix, "203.0.113.7"),
+    ]
 
 
 def test_a_changed_entry_is_told_in_health_until_it_is_whole(project: Project, actor: Any, api: Api) -> None:

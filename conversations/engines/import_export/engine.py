@@ -23,6 +23,7 @@ from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.budget import take_within
 from memory.db.transactions import retry_methods
+from memory.engines.audit.trail import AuditEngine
 from memory.engines.support.validation import secrets_found
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import MAIN, open_lineage
@@ -57,6 +58,7 @@ class ConversationTransfer:
         count = count_marks(redacted) - count_marks({name: document[name] for name in TEXTS})
         document |= {**redacted, "redacted": count}
         check_size(document)
+        AuditEngine().record_export(actor=actor, target=str(conversation_id), detail={"branch": branch_name})
         return document
 
     def export_markdown(self, **options: Any) -> str:

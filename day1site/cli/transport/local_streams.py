@@ -12,6 +12,7 @@ from day1site.cli.transport.rest import Answer
 from day1site.cli.transport.streams import Export, Importer
 from memory.actors import Actor
 from memory.answers import facts as shapes
+from memory.engines.audit.trail import AuditEngine
 from memory.engines.facts.import_export import FactImport, count_facts, export_facts
 from memory.engines.sessions.observations import ObservationEngine
 from memory.models import Fact
@@ -38,6 +39,7 @@ class LocalStreams:
             "branch_name": branch,
             "at": None if at is None else parse_point("at", at),
         }
+        AuditEngine().record_export(actor=self.actor, target=branch, detail={"format": "jsonl"})
         exported = export_facts(**scope, include_private=private)
         rows = (
             (render_fact(fact, branch), [shapes.link(link, branch=branch) for link in links])

@@ -1,18 +1,18 @@
 """API keys: creation, verification, rotation and revocation. Only a hash of the secret is stored."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from typing import Annotated, Any
 from uuid import UUID
 
-from django.db.models import F, Q
-from django.db.models.functions import Coalesce, Greatest
+from django.db.models import Q
 from django.utils import timezone
 
 from memory.actors import SCOPES, SERVER, SERVER_SCOPES, Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.key_tokens import find_key, save_new
+from memory.engines.access.key_use import note_use
 from memory.engines.access.makers import require_maker
 from memory.engines.audit.server_trail import record_server_entry
 from memory.engines.audit.trail import record_entry
@@ -33,7 +33,6 @@ from memory.engines.fields.orders import KEYS
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.support.usage import SCHEDULE
-from memory.engines.support.write_buffer import buffer
 from memory.exceptions import (
     AgentForbidden,
     BranchForbidden,
@@ -50,7 +49,6 @@ from memory.models.keys import ApiKeyQuerySet
 FILTERS = make_filter_checks(KEY_FILTERS)
 PATTERN_LENGTH = KEY["branch_patterns"].type.item.max_length
 REST_SURFACE = "rest"  # of REST and the stream of events
-USED = "key.used"
 ENDED = "This key has ended already; make a new one."
 OF_SERVER = (
     "This is a key of the server: it makes and removes projects, and reads and writes in none of them."
@@ -119,7 +117,7 @@ class KeyEngine:
             raise Unauthenticated("This API key was revoked.")
         if key.expires_at and key.expires_at <= now:
             raise Unauthenticated("This API key has expired.")
-        buffer.add_value(USED, key.pk, now)
+        note_use(key, now)
         if key.project_id is None and not may_keep_server:
             raise ScopeMissing(OF_SERVER)
         return key
@@ -263,15 +261,6 @@ def describe_key(key: ApiKey) -> dict[str, Any]:
         "default_branch": key.default_branch,
         "expires_at": key.expires_at,
     }
-
-
-def write_used(times: Mapping[UUID, datetime]) -> None:
-    for pk, at in times.items():
-        # Two processes may write in any order: keep the later time.
-        ApiKey.objects.filter(pk=pk).update(last_used_at=Greatest(Coalesce(F("last_used_at"), at), at))
-
-
-buffer.register_kind(USED, write_used, merge=max)
 
 
 # ---- validation ------------------------------------------------------------------------------------

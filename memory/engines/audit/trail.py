@@ -3,6 +3,7 @@
 import hashlib
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,6 +14,7 @@ from django.utils import timezone
 
 from memory.actors import IDENTITY, Actor
 from memory.db.bulk_sql import insert_all
+from memory.db.errors import StorageRefused
 from memory.db.fields import dumps
 from memory.db.transactions import write_transaction
 from memory.engines.fields.orders import AUDIT
@@ -20,6 +22,7 @@ from memory.engines.support import validation as c
 from memory.engines.support.key_quotas import charge_key
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.support.usage import count_rows
+from memory.exceptions import QuotaExceeded, StoreDamaged
 from memory.models import AuditEntry, Project
 from memory.models.usage import GUARDING_RESERVE, RESERVE, check_room
 from memory.request_context import get_request_id
@@ -60,9 +63,11 @@ FREEING = (
 GUARDING = (
     "bundle.distrust",
     "commit.revert",
+    "data.export",
     "fact.age",
     "fact.refuse",
     "fact.verify",
+    "key.address",
     "key.rotate",
     "login",
     "member.role",
@@ -110,6 +115,11 @@ def record_entry(
 
 
 class AuditEngine:
+    def record_export(self, *, actor: Actor, target: str, detail: dict[str, Any] | None = None) -> None:
+        """Record that somebody takes data out; it is not refused where the entry finds no room."""
+        with suppress(QuotaExceeded, StoreDamaged, StorageRefused), write_transaction():
+            record_entry(actor, "data.export", target, detail)
+
     def list_entries(
         self,
         *,

@@ -8,6 +8,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 
 from memory.csv_text import write_line
+from memory.engines.audit.trail import AuditEngine
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.views.generic.list_order import OrderedList
@@ -34,6 +35,10 @@ class ExportedList(OrderedList):
         form = c.one_of(list(TYPES))("format", request.GET["format"])
         pages = self.list_exported()
         pages = chain([next(pages)], pages)  # the first one may be refused: by a page, not by half a file
+        if request.method != "HEAD":
+            AuditEngine().record_export(
+                actor=self.reader.actor, target=self.list_name, detail={"format": form}
+            )
         return self.build_export(form, pages)
 
     def build_export(self, form: str, pages: Iterable[Rows]) -> Any:
