@@ -101,6 +101,15 @@ def test_a_key_that_comes_from_a_new_address_is_told_once(api: Api, actor: Any) 
     ]
 
 
+def test_what_is_taken_out_is_told(api: Api, vera: Any) -> None:
+    client = log_in("vera", PASSWORD)
+    answer = client.get("/p/test/facts?format=csv")
+    assert b"fact_text" in answer.getvalue()
+    assert client.head("/p/test/facts?format=csv").status_code == 200
+    assert client.get("/p/test/facts?format=xml").status_code == 400
+    assert list_entries(api, action="data.export") == [("data.export", "vera", "facts")]
+
+
 def test_a_changed_entry_is_told_in_health_until_it_is_whole(project: Project, actor: Any, api: Api) -> None:
     entry = record_entry(actor, "test", "true")
     seal_entries(project)
