@@ -164,4 +164,4 @@ def test_the_page_has_the_figures_of_the_engine(write: Write, actor: Actor) -> N
         assert page.overview == engine.overview(actor=actor, at=at)
         assert page.trends == engine.trends(actor=actor, at=at)
         assert page.curation == engine.curation_analytics(actor=actor, at=at)
-    assert engine.load_dashboard(actor=replace(actor, scopes=("read",))).curation is None
+    assert engine.load_dashboard(actor=replace(actor, scopes=frozenset({"read"}))).curation is None
