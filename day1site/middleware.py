@@ -28,7 +28,8 @@ from memory.db.errors import CommitLost, DatabaseAway
 from memory.exceptions import StoreDamaged
 
 logger = logging.getLogger(__name__)
-API = "/api/"
+# of programs
+API = ("/api/", "/.well-known/", "/oauth/token", "/oauth/revoke", "/oauth/register")
 COOKIE = "day1_timezone"
 
 

@@ -154,6 +154,7 @@ def expire() -> None:
     engine.forget_handles()
     engine.forget_recalls()
     engine.forget_events()
+    engine.forget_grants()
     call_command("clearsessions")
 
 

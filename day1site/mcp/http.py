@@ -17,7 +17,7 @@ from day1site.mcp.call_context import SURFACE, Caller
 from day1site.mcp.server import Context, build
 from day1site.mcp_profiles import DEFAULT, PROFILES
 from day1site.server.asgi_auth import bearer, check_origin, in_thread, refuse, refuse_for
-from memory.answers.challenges import build_challenge, find_base_of_headers
+from memory.answers.challenges import find_base_of_headers
 from memory.engines.access.key_actors import MCP, get_actor
 from memory.engines.access.keys import KeyEngine
 from memory.engines.fields.common import END_USER, STATED_CHECKS
@@ -54,9 +54,6 @@ async def answer(
     try:
         find_caller = partial(in_thread, authenticate_caller, scope, headers)
         caller = await asyncio.get_running_loop().run_in_executor(threads, find_caller)
-    except Unauthenticated as error:
-        await refuse_for(send, scope, error, challenge(scope, headers, error.text))
-        return
     except Exception as error:
         await refuse_for(send, scope, error)
         return
@@ -120,7 +117,7 @@ def authenticate_caller(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
         whose |= {one.name: one.check(one.name, named)} if named else {}
     actor = replace(get_actor(key, SURFACE), repository=repository).with_origin(session_id=session, **whose)
     is_located = bool(session) or repository == ANY
-    base = read_base(scope, headers)
+    base = find_base_of_headers(scope)
     return Caller(actor, branch, key.rate_per_minute, profile, base=base, is_located=is_located)
 
 
@@ -142,13 +139,3 @@ def decode_header(value: bytes) -> str:
         return value.decode()
     except UnicodeDecodeError:
         return value.decode("latin-1")
-
-
-def read_base(scope: Scope, headers: dict[bytes, bytes]) -> str:
-    return find_base_of_headers(scope.get("scheme", "http"), headers, scope.get("root_path", ""))
-
-
-def challenge(scope: Scope, headers: dict[bytes, bytes], text: str) -> tuple[bytes, bytes]:
-    return b"www-authenticate", build_challenge(
-        read_base(scope, headers), scope["path"].removesuffix("/"), text
-    ).encode("latin-1", "replace")

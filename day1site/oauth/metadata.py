@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import Http404, HttpRequest, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 
 from memory.answers.challenges import USUAL_SCOPE, find_base, is_resource
 from memory.conf import conf
@@ -15,7 +15,7 @@ def require_oauth() -> None:
         raise Http404
 
 
-def describe_resource(request: HttpRequest, path: str = "") -> JsonResponse:
+def describe_resource(request: HttpRequest, path: str = "") -> HttpResponse:
     """Return the metadata of what is protected, below a proxy's path also where that stands behind."""
     require_oauth()
     base = find_base(request)
@@ -32,7 +32,7 @@ def describe_resource(request: HttpRequest, path: str = "") -> JsonResponse:
     return answer(document)
 
 
-def describe_server(request: HttpRequest, path: str = "") -> JsonResponse:
+def describe_server(request: HttpRequest, path: str = "") -> HttpResponse:
     """Return how this server gives rights; a path that stands behind is the proxy's."""
     require_oauth()
     base = find_base(request)
@@ -57,7 +57,16 @@ def describe_server(request: HttpRequest, path: str = "") -> JsonResponse:
     return answer(document)
 
 
-def answer(document: dict[str, Any]) -> JsonResponse:
-    response = JsonResponse(document)
-    response["Cache-Control"] = "no-store"  # it names the host that was asked
+def answer(document: dict[str, Any]) -> HttpResponse:
+    return open_to_pages(JsonResponse(document))  # no cache: it names the host that was asked
+
+
+def open_to_pages(response: HttpResponse) -> HttpResponse:
+    """Let pages of other sites read an answer that has nothing of who is logged in: programs such as the MCP
+    Inspector run in a browser.
+    """
+    response["Cache-Control"] = "no-store"
+    response["Access-Control-Allow-Origin"] = "*"
+    response["Access-Control-Allow-Methods"] = "GET, POST"
+    response["Access-Control-Allow-Headers"] = "Content-Type, MCP-Protocol-Version"
     return response

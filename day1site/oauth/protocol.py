@@ -16,7 +16,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from memory.actors import Actor
 from memory.answers.challenges import USUAL_SCOPE, find_base, is_resource
-from memory.engines.access.connections import ACCESS_SECONDS, GRANTED_SCOPES, ConnectionEngine, Tokens
+from memory.engines.access.connections import GRANTED_SCOPES, ConnectionEngine, Tokens
 from memory.engines.access.oauth_clients import OAuthClientEngine, allows_redirect
 from memory.models import Connection, OAuthClient
 
@@ -124,8 +124,13 @@ class TokenAnswers:
     def write(self, tokens: Tokens | None) -> dict[str, Any]:
         if tokens is None:
             raise InvalidGrantError("This was used, has expired or was revoked: connect again.")
-        times = {"token_type": "Bearer", "expires_in": ACCESS_SECONDS, "scope": " ".join(tokens.scopes)}
-        return {"access_token": tokens.access, "refresh_token": tokens.refresh, **times}
+        return {
+            "access_token": tokens.access,
+            "refresh_token": tokens.refresh,
+            "token_type": "Bearer",
+            "expires_in": tokens.seconds,
+            "scope": " ".join(tokens.key.scopes),
+        }
 
 
 class CodeGrant(TokenAnswers, grants.AuthorizationCodeGrant):

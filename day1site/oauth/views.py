@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 from csp.decorators import csp_update
 from django import forms
 from django.contrib.auth.mixins import LoginRequiredMixin
+from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 from django.utils.translation import gettext_lazy as lazy
@@ -19,16 +21,17 @@ from django.views.generic.base import View
 
 from day1site.login import get_client_address
 from day1site.oauth.documents import fetch_document, is_document_address
-from day1site.oauth.metadata import require_oauth
+from day1site.oauth.metadata import open_to_pages, require_oauth
 from memory.actors import ROLE_SCOPES, SCOPES
 from memory.answers.challenges import find_base
+from memory.answers.problems import RETRY_SECONDS, build_error_response
 from memory.engines.access.connections import GRANTED_SCOPES
 from memory.engines.access.key_actors import MCP, limit_scopes
 from memory.engines.access.members import WEB_SURFACE, build_member_actor, list_memberships
 from memory.engines.access.oauth_clients import OAuthClientEngine, allows_redirect, is_fresh
 from memory.engines.fields.keys import KEY
 from memory.engines.support.rate_limits import count_request
-from memory.exceptions import Conflict, Day1Error, Invalid, RateLimited
+from memory.exceptions import Day1Error, Invalid, RateLimited
 from memory.models import Membership, OAuthClient
 from memory.views.frame.base import render_refusal
 from memory.views.frame.widgets import add_form_error
@@ -47,16 +50,17 @@ SCOPE_WORDS = dict(KEY["scopes"].form_choices)
 
 
 def endpoint(rate: int) -> Callable[[Callable[[HttpRequest], HttpResponse]], Any]:
-    """Wrap a view of programs: POST without a form's token, refusals as RFC 6749 has them, no cache."""
+    """Wrap a view of programs: POST without a form's token, refusals as RFC 6749 has them, no cache, and open
+    to programs in a browser, since it reads no cookie.
+    """
 
     def decorate(view: Callable[[HttpRequest], HttpResponse]) -> Any:
         @csrf_exempt
         @wraps(view)
         def answer(request: HttpRequest) -> HttpResponse:
             require_oauth()
-            response = _answer(view, request, rate)
-            response["Cache-Control"] = "no-store"
-            return response
+            is_asked = request.method == "OPTIONS"  # by a browser, whether it may
+            return open_to_pages(HttpResponse(status=204) if is_asked else _answer(view, request, rate))
 
         return answer
 
@@ -72,8 +76,14 @@ def _answer(view: Callable[[HttpRequest], HttpResponse], request: HttpRequest, r
     except RateLimited as error:
         retry = {"Retry-After": str(error.data["retry_after"])}
         return _refuse(429, "temporarily_unavailable", error.text, **retry)
-    except ValueError:  # Authlib repeats values in its errors, and refuses those that a header cannot have
+    except (ValueError, MultiPartParserError, SuspiciousOperation):
+        # Authlib repeats values in its errors, and refuses those that a header cannot have
         return _refuse(400, "invalid_request", "The request has characters that do not belong there.")
+    except Exception as error:
+        problem = build_error_response(error, request.method, request.path).data
+        is_broken = problem["status"] == 500
+        status, code = (500, "server_error") if is_broken else (503, "temporarily_unavailable")
+        return _refuse(status, code, problem["detail"], **{"Retry-After": str(RETRY_SECONDS)})
 
 
 def _refuse(status: int, error: str, text: str, **headers: str) -> HttpResponse:
@@ -91,8 +101,6 @@ def register(request: HttpRequest) -> HttpResponse:
         is_redirect = isinstance(error, Invalid) and error.data.get("field") == "redirect_uris"
         code = "invalid_redirect_uri" if is_redirect else "invalid_client_metadata"
         return _refuse(400, code, str(error) if isinstance(error, Invalid) else "The body must be JSON.")
-    except Conflict as error:
-        return _refuse(503, "temporarily_unavailable", error.text)
     document = {
         "client_id": client.client_id,
         "client_id_issued_at": int(client.read_at.timestamp()),

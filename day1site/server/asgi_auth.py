@@ -10,6 +10,7 @@ from django.http.request import split_domain_port, validate_host
 from rest_framework.response import Response
 
 from day1site.asgi import Scope, Send
+from memory.answers.challenges import build_challenge, find_base_of_headers
 from memory.answers.problems import PROBLEM, build_error_response, build_problem
 from memory.answers.wire import Renderer
 from memory.exceptions import Unauthenticated
@@ -66,9 +67,13 @@ async def refuse(send: Send, status: int, code: str, text: str, *more: Header) -
     await respond(send, build_problem(status, code, text), *more)
 
 
-async def refuse_for(send: Send, scope: Scope, error: Exception, *more: Header) -> None:
+async def refuse_for(send: Send, scope: Scope, error: Exception) -> None:
     """Send the REST API's problem response for an error; unexpected errors are logged."""
-    await respond(send, build_error_response(error, scope["method"], scope["path"]), *more)
+    response = build_error_response(error, scope["method"], scope["path"])
+    if isinstance(error, Unauthenticated):
+        base, path = find_base_of_headers(scope), scope["path"].removesuffix("/")
+        response["WWW-Authenticate"] = build_challenge(base, path, error.text)
+    await respond(send, response)
 
 
 async def respond(send: Send, answer: Response, *more: Header) -> None:

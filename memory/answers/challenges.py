@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -25,13 +26,14 @@ def find_base(request: HttpRequest) -> str:
     return request.build_absolute_uri(get_script_prefix()).removesuffix("/")
 
 
-def find_base_of_headers(scheme: str, headers: Mapping[bytes, bytes], prefix: str) -> str:
-    """Return the same for a request that Django does not see; its Host was checked."""
+def find_base_of_headers(scope: Mapping[str, Any]) -> str:
+    """Return the same for a request of ASGI that Django does not see; its Host was checked."""
+    scheme, headers = scope.get("scheme", "http"), dict(scope["headers"])
     name, value = getattr(settings, "SECURE_PROXY_SSL_HEADER", None) or ("", "")
     header = name.removeprefix("HTTP_").replace("_", "-").lower().encode()
     if name and header in headers:
         scheme = "https" if headers[header].decode("latin-1").split(",")[0].strip() == value else "http"
-    return f"{scheme}://{headers.get(b'host', b'').decode('latin-1')}{prefix}"
+    return f"{scheme}://{headers.get(b'host', b'').decode('latin-1')}{scope.get('root_path', '')}"
 
 
 def build_challenge(base: str, path: str, text: str = "") -> str:

@@ -11,9 +11,12 @@ from django.test import Client
 from django.utils import timezone
 
 from memory.actors import local_actor
+from memory.engines.access.key_use import buffer
 from memory.engines.access.members import MemberEngine
 from memory.engines.access.oauth_clients import MAX_CLIENTS
-from memory.models import ApiKey, AuditEntry, Connection, Membership, OAuthClient, Project
+from memory.engines.store.retention import RetentionEngine
+from memory.models import ApiKey, AuditEntry, Connection, Membership, OAuthClient, Project, ProjectUsage
+from memory.models.usage import forget_known
 from tests.access.oauth_program import BACK, BASE, CHALLENGE, Program, read_back, register
 from tests.mcp.conftest import threads_closed
 from tests.memory.api.client import Api, nothing_left, refused
@@ -115,6 +118,48 @@ def test_nothing_of_it_is_there_while_it_is_off(settings: Any, ann: Any) -> None
         assert http.get(path).status_code == 404
     assert http.post("/oauth/register", {}, content_type="application/json").status_code == 404
     assert Api().get("/facts")["WWW-Authenticate"] == 'Bearer realm="day1", error="invalid_token"'
+
+
+def test_programs_in_a_browser_may_read_all_but_the_page_of_consent(ann: Any) -> None:
+    http, page = browser(ann), {"HTTP_ORIGIN": "https://inspector.example"}
+    for path in ("/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource/mcp"):
+        assert http.get(path, **page)["Access-Control-Allow-Origin"] == "*"
+    for path in ("/oauth/register", "/oauth/token", "/oauth/revoke"):
+        before = http.options(path, **page, HTTP_ACCESS_CONTROL_REQUEST_METHOD="POST")
+        assert (before.status_code, before["Access-Control-Allow-Methods"]) == (204, "GET, POST")
+        answer = http.post(path, **page)
+        assert (answer.status_code, answer["Access-Control-Allow-Origin"]) == (400, "*")
+        assert not {"Access-Control-Allow-Credentials", "Set-Cookie"} & set(answer.headers)
+    assert "Access-Control-Allow-Origin" not in http.get("/oauth/authorize", **page)
+
+
+def test_refusals_are_json_whatever_was_sent(program: Program) -> None:
+    answer = program.http.get("/oauth/token")
+    is_error(answer, "invalid_request", 405)
+    assert answer["Allow"] == "POST"
+    is_error(program.http.post("/oauth/token", b"x", content_type="multipart/form-data"), "invalid_request")
+    is_error(program.send(**{f"field{n}": "x" for n in range(1001)}), "invalid_request")
+
+
+def test_a_full_project_takes_no_new_program_and_lets_go_of_one(program: Program, project: Project) -> None:
+    program.connect(resource=REST)
+    new = Program(program.browser, "New")
+    code = new.allow()["code"]
+    fill(project, times=2)
+    is_error(new.redeem(code), "temporarily_unavailable", 503)
+    program.tokens = program.renew(program.tokens["refresh_token"]).json()
+    fill(project, times=3)
+    is_error(program.renew(program.tokens["refresh_token"]), "temporarily_unavailable", 503)
+    program.http.post(
+        "/oauth/revoke", {"client_id": program.client_id, "token": program.tokens["access_token"]}
+    )
+    refused(program.api.get("/facts"), 401, "unauthenticated")
+
+
+def fill(project: Project, times: int) -> None:
+    """Bring a project to so many times its quota."""
+    ProjectUsage.objects.update_or_create(project=project, defaults={"rows": 100 * times, "max_rows": 100})
+    forget_known()
 
 
 # ---- what is given ---------------------------------------------------------------------------------
@@ -222,6 +267,21 @@ def test_who_leaves_takes_the_program_along(program: Program, project: Project, 
     refused(program.api.get("/facts"), 401, "unauthenticated")
     is_error(program.renew(program.tokens["refresh_token"]), "invalid_grant")
     assert Connection.objects.get().revoked_at
+
+
+@pytest.mark.parametrize("is_redeemed", [True, False])
+def test_who_comes_back_finds_no_program_connected(
+    program: Program, project: Project, ann: Any, is_redeemed: bool
+) -> None:
+    """Also where its token has ended by itself, or its code was not used yet."""
+    code = program.allow(resource=REST)["code"]
+    refresh = program.redeem(code).json()["refresh_token"] if is_redeemed else ""
+    ApiKey.objects.update(expires_at=timezone.now() - timedelta(hours=1))
+    member, admin = Membership.objects.get(user=ann), local_actor(project.pk)
+    assert len(MemberEngine().remove_member(member_id=member.pk, actor=admin).keys) == int(is_redeemed)
+    MemberEngine().add_member(username="ann", role="curator", actor=admin)
+    is_error(program.renew(refresh) if is_redeemed else program.redeem(code), "invalid_grant")
+    assert list_actions() == ["connection.grant", "connection.open"][: 1 + is_redeemed]
 
 
 # ---- codes -----------------------------------------------------------------------------------------
@@ -341,11 +401,32 @@ def test_a_refresh_token_is_used_once_and_its_reuse_ends_all(program: Program) -
     assert second["refresh_token"] != first["refresh_token"]
     refused(Api(first["access_token"]).get("/facts"), 401, "unauthenticated")
     assert Api(second["access_token"]).get("/facts").status_code == 200
-    is_error(program.renew(first["refresh_token"]), "invalid_grant")
-    refused(Api(second["access_token"]).get("/facts"), 401, "unauthenticated")
-    is_error(program.renew(second["refresh_token"]), "invalid_grant")
+    buffer.flush()
+    with time_machine.travel(timezone.now() + timedelta(seconds=31)):
+        is_error(program.renew(first["refresh_token"]), "invalid_grant")
+        refused(Api(second["access_token"]).get("/facts"), 401, "unauthenticated")
+        is_error(program.renew(second["refresh_token"]), "invalid_grant")
     assert list_actions() == ["connection.grant", "connection.open", "connection.renew", "connection.reuse"]
     assert ApiKey.objects.filter(connection__isnull=False).count() == 1
+
+
+def test_a_renewal_whose_answer_was_lost_is_answered_again(program: Program) -> None:
+    program.connect(resource=REST)
+    first = program.tokens["refresh_token"]
+    second = program.renew(first).json()
+    # two windows that renew at once, and one that hears of it late
+    assert program.renew(first).json() == second
+    with time_machine.travel(timezone.now() + timedelta(days=1)):
+        late = program.renew(first).json()
+        assert late == second
+        assert Api(late["access_token"]).get("/facts").status_code == 200
+        buffer.flush()
+        assert program.renew(first).status_code == 200
+    with time_machine.travel(timezone.now() + timedelta(days=1, minutes=1)):
+        third = program.renew(second["refresh_token"]).json()
+        is_error(program.renew(first), "invalid_grant")  # one that is older never
+        is_error(program.renew(third["refresh_token"]), "invalid_grant")
+    assert list_actions().count("connection.renew") == 5
 
 
 def test_a_refresh_token_is_of_its_program_and_its_scope(program: Program) -> None:
@@ -413,6 +494,9 @@ def test_tokens_are_no_keys_that_others_rotate(program: Program, project: Projec
         "https://",
         "/back",
         "https://exa mple.com/",
+        "https://a.example;sandbox/",
+        "https://a.example,b/",
+        "https://*/",
         "https://example.com/\\evil",
         "",
         7,
@@ -425,6 +509,7 @@ def test_a_redirect_that_leads_elsewhere_is_not_registered(uri: Any) -> None:
 
 def test_what_is_registered_is_answered_without_a_secret() -> None:
     uris = ["https://claude.ai/api/mcp/auth_callback", "cursor://anysphere.cursor-mcp/oauth/callback"]
+    uris += ["com.example.app:/back", "http://[::1]/back"]
     answer = register(
         Client(), client_name="Claude", redirect_uris=uris, token_endpoint_auth_method="client_secret_post"
     )
@@ -454,10 +539,24 @@ def test_registration_is_bounded_in_rate_and_number() -> None:
         OAuthClient(id=str(n), client_id=str(n), name="x", redirect_uris=row.redirect_uris, read_at=now)
         for n in range(MAX_CLIENTS - 10)
     )
-    is_error(register(http, redirect_uris=["https://a.example/b"]), "temporarily_unavailable", 503)
-    OAuthClient.objects.update(read_at=now - timedelta(days=2))
+    OAuthClient.objects.filter(pk="7").update(read_at=now - timedelta(hours=1))
     assert register(http, redirect_uris=["https://a.example/b"]).status_code == 201
-    assert OAuthClient.objects.count() == 1
+    assert (OAuthClient.objects.count(), OAuthClient.objects.filter(pk="7").exists()) == (MAX_CLIENTS, False)
+
+
+def test_what_led_to_nothing_goes_after_a_day(program: Program) -> None:
+    idle = Program(program.browser, "Idle")
+    code = Program(program.browser, "Code")
+    code.allow()
+    program.connect(resource=REST)
+    assert RetentionEngine().forget_grants() == 0
+    OAuthClient.objects.update(read_at=timezone.now() - timedelta(days=2))
+    assert (RetentionEngine().forget_grants(), OAuthClient.objects.count()) == (1, 2)
+    Connection.objects.update(created_at=timezone.now() - timedelta(days=2))
+    assert RetentionEngine().forget_grants() == 2
+    is_error(idle.redeem("x"), "invalid_client")
+    assert program.api.get("/facts").status_code == 200
+    assert [one.name for one in OAuthClient.objects.all()] == ["Claude"]
 
 
 def test_a_hostile_name_stands_there_as_plain_text(ann: Any) -> None:

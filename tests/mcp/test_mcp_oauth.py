@@ -140,6 +140,13 @@ def test_the_official_client_connects_and_renews_and_a_thief_ends_it(server: Up)
         return int(httpx2.post(url, json=message, headers=headers).status_code)
 
     assert (ask() != 401, ask(f"{base}/mcp/other")) == (True, 401)
+    server.run_python(
+        "from datetime import timedelta as t\n"
+        "from memory.models import ApiKey\n"
+        "for key in ApiKey.objects.exclude(connection=None):\n"
+        "    key.expires_at, key.last_used_at = key.expires_at - t(minutes=1), key.expires_at\n"
+        "    key.save()"
+    )
     for token in (used, current):
         answer = httpx2.post(f"{base}/oauth/token", data={**sent, "refresh_token": token})
         assert (answer.status_code, answer.json()["error"]) == (400, "invalid_grant")

@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from memory.engines.access.key_actors import get_actor
 from memory.engines.access.key_tokens import compute_checksum
-from memory.engines.access.keys import USED, KeyEngine, is_pattern_covered
+from memory.engines.access.key_use import USED
+from memory.engines.access.keys import KeyEngine, is_pattern_covered
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import (
     AgentForbidden,

@@ -2,9 +2,11 @@
 
 The access token is a key, so that every rule of keys holds for it; it lives for an hour. A refresh token is
 used once: one that comes again was stolen, by who sends it or by who sent it before, and ends the connection.
+Only the last one gets its answer again, while that may have been lost on its way.
 """
 
 import re
+from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,12 +15,13 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from memory.actors import NO_PROJECT, SCOPES, Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.invitations import hash_secret
 from memory.engines.access.key_actors import find_role_scope, limit_scopes
-from memory.engines.access.key_tokens import find_key, save_new, set_token
+from memory.engines.access.key_tokens import build_token, find_key, save_new, set_token
 from memory.engines.access.keys import check_patterns
 from memory.engines.access.makers import require_maker
 from memory.engines.access.oauth_clients import hash_client_id
@@ -30,8 +33,9 @@ from memory.models import ApiKey, Connection, OAuthClient
 
 GRANTED_SCOPES = SCOPES[:-1]  # admin is for people and keys: a program makes no keys that outlive it
 CODE_SECONDS = 60
-ACCESS_SECONDS = 3600
+ACCESS_TTL = timedelta(hours=1)
 REFRESH_TTL = timedelta(days=60)  # since the last renewal
+REPEAT_TTL = timedelta(seconds=30)  # for two windows of a program that renew at once
 SECRET_LENGTH = 43
 REFRESH_TOKEN = re.compile(r"day1r_([A-Za-z0-9_-]{22})_[A-Za-z0-9_-]{43}")
 OAUTH_SURFACE = "oauth"
@@ -39,11 +43,17 @@ OAUTH_SURFACE = "oauth"
 
 @dataclass(frozen=True)
 class Tokens:
-    """Tokens of a connection, to be sent once."""
+    """Tokens of a connection, to be sent to its program, and the key that the access token is."""
 
     access: str
     refresh: str
-    scopes: list[str]
+    key: ApiKey
+
+    @property
+    def seconds(self) -> int:
+        """Return for how long the access token holds."""
+        assert self.key.expires_at  # which only other keys are without
+        return round((self.key.expires_at - timezone.now()).total_seconds())
 
 
 @retry_methods
@@ -117,34 +127,28 @@ class ConnectionEngine:
             key = _build_key(connection)
             token = save_new(key)
             record_entry(_build_actor(key), "connection.open", key.prefix, describe_connection(connection))
-        return Tokens(token, refresh, key.scopes)
+        return Tokens(token, refresh, key)
 
     def renew_tokens(self, *, refresh_token: str, client_id: str) -> Tokens | None:
         """Return new tokens for a refresh token, which ends with the access token beside it.
 
         None where it is unknown, late or of another program, or its person has left. One that was used
-        already ends the connection.
+        already ends the connection, unless it asks again for the answer that may have been lost.
         """
-        connection = self.find_by_refresh(refresh_token=refresh_token, client_id=client_id)
-        if connection is None:
+        found = self.find_by_refresh(refresh_token=refresh_token, client_id=client_id)
+        if found is None:
             return None
-        now = timezone.now()
-        new = refresh_token[:-SECRET_LENGTH] + token_urlsafe(32)
         with write_transaction():
-            own = Connection.objects.filter(pk=connection.pk, revoked_at=None)
-            current = own.filter(refresh_hash=hash_secret(refresh_token))
-            if find_role_scope(connection) is None or connection.key.revoked_at:
+            connection = Connection.objects.select_for_update().get(pk=found.pk)
+            if connection.ended or connection.key.revoked_at or find_role_scope(connection) is None:
                 return None
-            if not current.filter(expires_at__gt=now).update(**_refresh_fields(new)):
-                if not current.exists():
-                    _end(connection, "connection.reuse")
-                return None
-            key = connection.key
-            token = set_token(key)
-            key.expires_at = now + timedelta(seconds=ACCESS_SECONDS)
-            key.save(update_fields=["prefix", "secret_hash", "expires_at"])
-            record_entry(_build_actor(key), "connection.renew", key.prefix)
-        return Tokens(token, new, key.scopes)
+            follower, secret = _derive_secrets(refresh_token)
+            if connection.refresh_hash == hash_secret(refresh_token):
+                return _renew(connection, follower, secret)
+            if connection.refresh_hash == hash_secret(follower) and _may_be_lost(connection.key):
+                return _repeat(connection, follower, secret)
+            _end(connection, "connection.reuse")
+        return None
 
     def find_by_refresh(self, *, refresh_token: str, client_id: str) -> Connection | None:
         """Return the connection of a refresh token, also of one that was used."""
@@ -217,6 +221,47 @@ def _end(connection: Connection, action: str, actor: Actor | None = None) -> Non
         record_entry(who, action, str(connection.pk), {"label": connection.label})
 
 
+def _derive_secrets(refresh_token: str) -> tuple[str, int]:
+    """Return the refresh token that follows another one, and the secret of the access token beside it: the
+    same each time, so that an answer that was lost can be given again, though only its hash is stored.
+    """
+    refresh, access = (
+        salted_hmac(f"day1.connection.{use}", refresh_token, algorithm="sha256").digest()
+        for use in ("refresh", "access")
+    )
+    ending = urlsafe_b64encode(refresh).decode().rstrip("=")
+    return refresh_token[:-SECRET_LENGTH] + ending, int.from_bytes(access)
+
+
+def _renew(connection: Connection, refresh_token: str, secret: int) -> Tokens:
+    """Give a connection another refresh token and its key another secret, within the caller's transaction."""
+    key = connection.key
+    token = set_token(key, secret)
+    key.expires_at = timezone.now() + ACCESS_TTL
+    key.save(update_fields=["prefix", "secret_hash", "expires_at"])
+    Connection.objects.filter(pk=connection.pk).update(**_refresh_fields(refresh_token))
+    record_entry(_build_actor(key), "connection.renew", key.prefix)
+    return Tokens(token, refresh_token, key)
+
+
+def _may_be_lost(key: ApiKey) -> bool:
+    """Return whether the last answer may not have arrived: it is new, or its token was never used."""
+    assert key.expires_at  # which only other keys are without
+    renewed_at = key.expires_at - ACCESS_TTL
+    is_used = key.last_used_at is not None and key.last_used_at >= renewed_at
+    return not is_used or abs(timezone.now() - renewed_at) < REPEAT_TTL
+
+
+def _repeat(connection: Connection, refresh_token: str, secret: int) -> Tokens:
+    """Return what the last renewal gave, within the caller's transaction; it holds as long as it did."""
+    key = connection.key
+    if key.ended:  # the answer came too late to be used
+        key.expires_at = timezone.now() + ACCESS_TTL
+        key.save(update_fields=["expires_at"])
+    record_entry(_build_actor(key), "connection.renew", key.prefix, {"repeated": True})
+    return Tokens(build_token(key.prefix, secret), refresh_token, key)
+
+
 def _build_key(connection: Connection) -> ApiKey:
     """Return the access token's key, not saved; the person has it made, so that it ends with a membership."""
     patterns = connection.branch_patterns
@@ -226,7 +271,7 @@ def _build_key(connection: Connection) -> ApiKey:
         scopes=connection.scopes,
         branch_patterns=patterns,
         default_branch=patterns[0] if patterns and not set("*?") & set(patterns[0]) else "",
-        expires_at=timezone.now() + timedelta(seconds=ACCESS_SECONDS),
+        expires_at=timezone.now() + ACCESS_TTL,
         connection=connection,
         created_by=connection.username[:200],
         created_by_kind="user",

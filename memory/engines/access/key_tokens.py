@@ -38,9 +38,9 @@ PREFIX_LETTERS = string.ascii_lowercase + string.digits
 LETTERS = string.digits + string.ascii_uppercase + string.ascii_lowercase
 
 
-def new_token(prefix: str) -> str:
-    """Return a token with a secret of 256 bits."""
-    start = f"day1_{prefix}_{encode_base62(secrets.randbits(256), 43)}"
+def build_token(prefix: str, secret: int) -> str:
+    """Return the token with a secret of 256 bits."""
+    start = f"day1_{prefix}_{encode_base62(secret, 43)}"
     return start + compute_checksum(start)
 
 
@@ -74,14 +74,14 @@ def find_key(token: str) -> ApiKey:
 
 
 def save_new(key: ApiKey) -> str:
-    token = set_token(key)
+    token = set_token(key, secrets.randbits(256))
     key.save(force_insert=True)
     return token
 
 
-def set_token(key: ApiKey) -> str:
-    """Give a key a new secret, which opens it once it is saved; return its token."""
+def set_token(key: ApiKey, secret: int) -> str:
+    """Give a key another secret and name, which open it once it is saved; return its token."""
     key.prefix = "".join(secrets.choice(PREFIX_LETTERS) for _ in range(8))
-    token = new_token(key.prefix)
+    token = build_token(key.prefix, secret)
     key.secret_hash = hash_token(token)
     return token

@@ -72,7 +72,7 @@ def list_makers(project_id: UUID, actor: Identity) -> set[Identity]:
 
 
 def _load_keys(project_id: UUID) -> dict[UUID, ApiKey]:
-    return {key.pk: key for key in ApiKey.objects.filter(project=project_id)}
+    return {key.pk: key for key in ApiKey.objects.filter(project=project_id).select_related("connection")}
 
 
 def _find_makers(key: ApiKey, every: Mapping[UUID, ApiKey]) -> set[Identity]:

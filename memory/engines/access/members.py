@@ -257,7 +257,7 @@ def find_departure(member: Membership, actor: Actor) -> Departure:
     others = Membership.objects.filter(project=project_id).exclude(pk=member.pk).select_related("user")
     return Departure(
         member,
-        [key for key in made if not key.ended],
+        [key for key in made if not (key.connection or key).ended],
         [one for one in links if one.state == Invitation.State.OPEN],
         [one for one in others.order_by("pk") if (one.created_by_kind, one.created_by_id) in makers],
         [] if actor.kind == "user" and actor.id == person[1] else list_logins(member),
@@ -296,9 +296,9 @@ def carry_out(departure: Departure, actor: Actor, action: str = "member.remove")
     for invitation in departure.invitations:
         record_entry(actor, "invitation.revoke", str(invitation.pk), cause)
     for keys in batched(departure.keys, BATCH_SIZE):
-        ids = [key.pk for key in keys]
-        ApiKey.objects.filter(pk__in=ids).update(revoked_at=now)
-        Connection.objects.filter(key__in=ids).update(revoked_at=now)
+        ApiKey.objects.filter(pk__in=[key.pk for key in keys]).update(revoked_at=now)
+    connections = Connection.objects.filter(project=member.project_id, user=member.user_id, revoked_at=None)
+    connections.update(revoked_at=now)  # also of codes that gave no key yet
     Invitation.objects.filter(pk__in=[one.pk for one in departure.invitations]).update(revoked_at=now)
     Session.objects.filter(pk__in=[one.pk for one in departure.logins]).delete()
     for owners in batched(

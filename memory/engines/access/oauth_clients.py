@@ -7,38 +7,37 @@ from secrets import token_urlsafe
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from memory.db.transactions import retry_methods, write_transaction
-from memory.exceptions import Conflict, Invalid
+from memory.exceptions import Invalid
 from memory.models import Connection, OAuthClient
 
-MAX_CLIENTS = 1000  # that registered and nobody connected
-UNUSED_TTL = timedelta(days=1)
+MAX_CLIENTS = 1000  # that nobody connected
 DOCUMENT_TTL = timedelta(hours=1)  # for which a document is not read again
 MAX_REDIRECTS, MAX_ADDRESS, MAX_NAME = 10, 2000, 200
+BLANK = "\u115f\u1160\u2800\u3164\uffa0"  # printable by Unicode, and seen by nobody
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 PLAIN_ADDRESS = re.compile(r"[!#-;=?-\[\]_a-z~]+")  # of a URL: no space, quote, backslash or other letter
+HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?")  # safe in a policy of a page
 # What a browser opens itself: no program answers to them.
 BROWSER_SCHEMES = frozenset(
     "about blob data file filesystem ftp intent javascript jar vbscript view-source ws wss".split()
 )
-FULL = "Too many programs registered here and were never connected: try again tomorrow."
 
 
 @retry_methods
 class OAuthClientEngine:
     def register_client(self, *, metadata: Any) -> OAuthClient:
-        """Keep what a program says of itself under a new id. Raises Invalid, Conflict where too many did."""
+        """Keep what a program says of itself under a new id; of too many that nobody connected the oldest
+        gives way. Raises Invalid.
+        """
         fields = read_metadata(metadata)
-        client_id, now = token_urlsafe(24), timezone.now()
         with write_transaction():
-            unused = OAuthClient.objects.exclude(Exists(Connection.objects.filter(client=OuterRef("pk"))))
-            unused.filter(read_at__lt=now - UNUSED_TTL).delete()
-            if unused.count() >= MAX_CLIENTS:
-                raise Conflict(FULL)
-            return _save_client(client_id, fields)
+            oldest = list_unused_clients().order_by("-read_at").values_list("pk", flat=True)
+            OAuthClient.objects.filter(pk__in=list(oldest[MAX_CLIENTS - 1 :])).delete()
+            return _save_client(token_urlsafe(24), fields)
 
     def keep_document(self, *, address: str, document: Any) -> OAuthClient:
         """Keep what stands at the address that is a program's id. Raises Invalid for that of another one."""
@@ -50,6 +49,11 @@ class OAuthClientEngine:
 
     def find_client(self, *, client_id: str) -> OAuthClient | None:
         return OAuthClient.objects.filter(pk=hash_client_id(client_id)).first()
+
+
+def list_unused_clients() -> QuerySet[OAuthClient]:
+    """Return the programs that nobody has connected."""
+    return OAuthClient.objects.exclude(Exists(Connection.objects.filter(client=OuterRef("pk"))))
 
 
 def _save_client(client_id: str, fields: dict[str, Any]) -> OAuthClient:
@@ -92,7 +96,8 @@ def read_metadata(metadata: Any) -> dict[str, Any]:
 def clean_name(name: Any) -> str:
     """Return a name as one line without what is not seen, such as marks that turn the writing round."""
     text = name if isinstance(name, str) else ""
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:MAX_NAME]
+    seen = (letter if letter.isprintable() and letter not in BLANK else " " for letter in text)
+    return " ".join("".join(seen).split())[:MAX_NAME]
 
 
 def check_redirect_uri(uri: Any) -> str:
@@ -111,7 +116,8 @@ def _split(uri: str) -> SplitResult | None:
         return None
     try:
         parts = urlsplit(uri)
-        return None if parts.port == 0 or "@" in parts.netloc or "://" not in uri else parts
+        is_plain = not parts.netloc or HOST.fullmatch(parts.netloc)
+        return parts if is_plain and parts.port != 0 else None
     except ValueError:
         return None
 
@@ -123,7 +129,8 @@ def _is_web(parts: SplitResult) -> bool:
 
 
 def _is_own(parts: SplitResult) -> bool:
-    return bool(parts.scheme) and parts.scheme not in {"http", "https", *BROWSER_SCHEMES}
+    named = parts.netloc or parts.path.startswith("/")  # com.example.app:/back, as RFC 8252 has it
+    return bool(parts.scheme and named) and parts.scheme not in {"http", "https", *BROWSER_SCHEMES}
 
 
 def allows_redirect(client: OAuthClient, uri: str) -> bool:

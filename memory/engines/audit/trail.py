@@ -33,6 +33,9 @@ FREEING = (
     "branch.archive",
     "bundle.delete",
     "bundle.erase",
+    "connection.replay",
+    "connection.reuse",
+    "connection.revoke",
     "conversation.close",
     "conversation.delete",
     "erasure.",
@@ -63,6 +66,7 @@ FREEING = (
 GUARDING = (
     "bundle.distrust",
     "commit.revert",
+    "connection.renew",
     "data.export",
     "fact.age",
     "fact.refuse",

@@ -7,11 +7,13 @@ from django.utils import timezone
 
 from memory.conf import conf
 from memory.db.transactions import retry_methods
+from memory.engines.access.oauth_clients import list_unused_clients
 from memory.engines.access.work_handles import IDLE
 from memory.engines.support.idempotency import TTL
-from memory.models import IdempotencyRecord, IngestedEvent, RecallLog, WorkHandle
+from memory.models import Connection, IdempotencyRecord, IngestedEvent, RecallLog, WorkHandle
 
 BATCH_SIZE = 500
+GRANT_TTL = timedelta(days=1)  # of a program that was allowed or registered, and did nothing more
 EVENTS_TTL = timedelta(days=30)  # longer than a client keeps events that it could not send
 
 
@@ -21,6 +23,15 @@ class RetentionEngine:
         """Delete the responses of requests that can no longer be repeated; return how many."""
         answers = IdempotencyRecord.objects.order_by("created_at")
         return delete_older(answers, "created_at", timezone.now() - TTL)
+
+    def forget_grants(self) -> int:
+        """Delete the codes that no program redeemed, and the programs that nobody connected, after a day;
+        return how many.
+        """
+        before = timezone.now() - GRANT_TTL
+        codes = Connection.objects.filter(key=None).order_by("created_at")
+        clients = list_unused_clients().order_by("read_at")
+        return delete_older(codes, "created_at", before) + delete_older(clients, "read_at", before)
 
     def forget_events(self) -> int:
         """Delete the ids of events older than 30 days; return how many."""

@@ -7,6 +7,7 @@ nowhere else; no redirect is followed.
 import socket
 import ssl
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
@@ -52,7 +53,8 @@ class PinnedConnection(HTTPConnection):
         """End what takes too long, from another thread."""
         self.is_cut = True
         if self.sock:
-            self.sock.shutdown(socket.SHUT_RDWR)
+            with suppress(OSError):  # it has just ended
+                self.sock.shutdown(socket.SHUT_RDWR)
 
 
 def send_request(
