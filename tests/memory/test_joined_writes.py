@@ -1,6 +1,8 @@
 """Writes of single rows that wait for one another within a transaction."""
 
+from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection, transaction
@@ -92,3 +94,29 @@ def test_a_savepoint_has_what_was_written_before_it(project: Project) -> None:
             raise TakenBack
         insert(project, "c")
     assert list_keys() == ["a", "c"]
+
+
+def insert_refused(project: Project, read: Callable[[], Any]) -> None:
+    """Insert a key a second time, and expect no error but from what is read behind it."""
+    insert(project, "b", "a")
+    with suppress(IntegrityError):
+        read()
+    insert(project, "c")
+
+
+@pytest.mark.parametrize("read", [list_keys, lambda: fetch_one(Project, name=""), transaction.savepoint])
+def test_their_error_is_not_that_of_what_follows(project: Project, read: Callable[[], Any]) -> None:
+    insert(project, "a")
+    with pytest.raises(IntegrityError), transaction.atomic(), get_backend().join_writes():
+        insert_refused(project, read)
+    assert list_keys() == ["a"]
+
+
+def test_an_error_ends_a_savepoint_alone_that_has_all_of_them(project: Project) -> None:
+    insert(project, "a")
+    with transaction.atomic(), get_backend().join_writes():
+        insert(project, "b")
+        with suppress(IntegrityError), transaction.atomic():
+            insert(project, "c", "a")
+        insert(project, "d")
+    assert list_keys() == ["a", "b", "d"]

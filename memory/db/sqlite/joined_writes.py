@@ -21,6 +21,7 @@ class JoinedWrites:
         self.wrapper = wrapper
         self._is_open = False
         self._waiting: list[tuple[str, Sequence[Any]]] = []
+        self._error: BaseException | None = None  # of writes that waited, after which nothing may be kept
         self._views: dict[tuple[str, ...], str] = {}  # by the statements that each stands for
 
     @contextmanager
@@ -33,9 +34,11 @@ class JoinedWrites:
         try:
             with self.wrapper.execute_wrapper(self._send_first):
                 yield
+                if self._error and self.wrapper.needs_rollback:
+                    raise self._error
                 self.send()
         finally:
-            self._is_open, self._waiting = False, []
+            self._is_open, self._waiting, self._error = False, [], None
 
     def keep_write(self, sql: str, values: Sequence[Any]) -> bool:
         """Keep a write of one row; return False outside of ``join_writes``."""
@@ -43,11 +46,21 @@ class JoinedWrites:
             self._waiting.append((sql, values))
         return self._is_open
 
-    def send(self) -> None:
-        """Make the writes that wait."""
-        if not self._waiting:
-            return
+    def send(self, following: str = "") -> None:
+        """Make the writes that wait, before a following statement. Whoever expects an error of that one, and
+        goes on, would lose them: the transaction can only be taken back, or the savepoint that ends.
+        """
         waiting, self._waiting = self._waiting, []
+        try:
+            self._write_all(waiting)
+        except BaseException as error:
+            if not following.startswith("RELEASE"):
+                self.wrapper.needs_rollback, self._error = True, error
+            raise
+
+    def _write_all(self, waiting: Sequence[tuple[str, Sequence[Any]]]) -> None:
+        if not waiting:
+            return
         values = [value for _, each in waiting for value in each]
         view = self._find_view(tuple(sql for sql, _ in waiting), len(values))
         with self.wrapper.cursor() as cursor:
@@ -69,15 +82,16 @@ class JoinedWrites:
         for (name,) in names:
             own.execute(f'DROP VIEW temp."{name}"')
 
-    def _send_first(self, execute: Callable[..., Any], *statement: Any) -> Any:
-        self.send()
-        return execute(*statement)
+    def _send_first(self, execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        self.send(sql)
+        return execute(sql, *rest)
 
     def _find_view(self, statements: tuple[str, ...], count: int) -> str:
         """Return the view that stands for several writes; "" where there is none."""
-        if len(statements) > 1 and statements not in self._views:
-            is_few = len(self._views) < MAX_VIEWS and count <= MAX_VALUES
-            self._views[statements] = self._create_view(statements, count) if is_few else ""
+        is_few = len(self._views) < MAX_VIEWS and count <= MAX_VALUES
+        if len(statements) > 1 and is_few and statements not in self._views:
+            with self.wrapper.wrap_database_errors:
+                self._views[statements] = self._create_view(statements, count)
         return self._views.get(statements, "")
 
     def _create_view(self, statements: tuple[str, ...], count: int) -> str:
