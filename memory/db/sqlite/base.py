@@ -119,7 +119,7 @@ class DatabaseWrapper(SQLiteWrapper):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._turn: FairLock | None = None
-        self._in_snapshot = False
+        self.in_snapshot = False
         self.has_vocabularies = False  # whether this connection has tables of the indexes' words
         self._state, self._joined = KnownState(self), JoinedWrites(self)
         self.join_writes, self.keep_write = self._joined.join_writes, self._joined.keep_write
@@ -145,7 +145,7 @@ class DatabaseWrapper(SQLiteWrapper):
 
     def create_cursor(self, name: str | None = None) -> Any:
         cursor = self.connection.cursor(factory=CursorPastDamage if self.reads_past_damage else Cursor)
-        cursor.store, cursor.in_snapshot = self.store, self._in_snapshot
+        cursor.wrapper = self
         return cursor
 
     def chunked_cursor(self) -> Any:
@@ -213,7 +213,7 @@ class DatabaseWrapper(SQLiteWrapper):
     def is_read_only(self) -> bool:
         """Return whether this connection refuses writes by itself."""
         options = self.settings_dict["OPTIONS"]
-        return self._in_snapshot or "query_only" in options.get("init_command", "")
+        return self.in_snapshot or "query_only" in options.get("init_command", "")
 
     @cached_property
     def index(self) -> SearchIndex:
@@ -246,7 +246,7 @@ class DatabaseWrapper(SQLiteWrapper):
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Read the database as of the first statement inside. A write inside is refused."""
-        if self.in_atomic_block or self._in_snapshot:
+        if self.in_atomic_block or self.in_snapshot:
             yield
             return
         self.ensure_connection()
@@ -255,19 +255,19 @@ class DatabaseWrapper(SQLiteWrapper):
                 create_vocabularies(self.connection)
             self.has_vocabularies = True
         self.connection.execute("BEGIN DEFERRED")
-        self._in_snapshot = True
+        self.in_snapshot = True
         try:
             self._state.follow()
             yield
         finally:
-            self._in_snapshot = False
+            self.in_snapshot = False
             self.connection.execute("ROLLBACK")
 
     @property
     def notes(self) -> dict[Any, Any]:
         """Return what was read of the present state."""
         self._joined.send()
-        return self._state.values if self._in_snapshot else self._state.follow()
+        return self._state.values if self.in_snapshot else self._state.follow()
 
     def forget_temporary(self) -> None:
         """Note that this connection has no temporary tables and views: they are made anew when needed."""
@@ -277,14 +277,14 @@ class DatabaseWrapper(SQLiteWrapper):
     @contextmanager
     def allow_temporary_tables(self) -> Iterator[None]:
         """Allow temporary tables, inside a snapshot too."""
-        was, self._in_snapshot = self._in_snapshot, False
+        was, self.in_snapshot = self.in_snapshot, False
         is_copy = self.is_read_only()
         if is_copy:
             self.connection.execute("PRAGMA query_only = OFF")
         try:
             yield
         finally:
-            self._in_snapshot = was
+            self.in_snapshot = was
             if is_copy:
                 self.connection.execute("PRAGMA query_only = ON")
 

@@ -1,5 +1,6 @@
 """Cursors of SQLite, which refuse to write to a damaged store and read past its damage where they may."""
 
+import re
 import sqlite3
 from contextlib import suppress
 from functools import lru_cache
@@ -12,6 +13,9 @@ from memory.db.damage import is_write, require_undamaged
 from memory.db.sqlite.django_internals import SQLiteCursor
 from memory.db.sqlite.storage import suppress_damage
 
+READS = ("SELECT", "WITH", "PRAGMA", "EXPLAIN")
+WRITES_WITHIN = re.compile(r"\)\s*(INSERT|UPDATE|DELETE|REPLACE)\b", re.IGNORECASE)  # behind WITH
+
 
 class Cursor(SQLiteCursor):
     """Django's cursor, which keeps statements that it has rewritten for SQLite.
@@ -20,8 +24,7 @@ class Cursor(SQLiteCursor):
     ``require_undamaged``.
     """
 
-    store = ""
-    in_snapshot = False
+    wrapper: Any
 
     def close(self) -> None:
         with suppress(sqlite3.ProgrammingError):  # where it was closed with its connection
@@ -37,14 +40,25 @@ class Cursor(SQLiteCursor):
 
     def _check_write(self, query: Any) -> None:
         # SQLite's own query_only has every statement of the connection prepared anew, each time it is set.
-        if self.in_snapshot and is_write(query):
+        if self.wrapper.in_snapshot and not is_read(query):
             raise sqlite3.OperationalError("attempt to write a readonly database")
         if not self.connection.in_transaction and is_write(query):
-            require_undamaged(self.store)
+            require_undamaged(self.wrapper.store)
 
     def convert_query(self, query: str, *, param_names: list[str] | None = None) -> str:
         is_named = param_names is not None
         return super().convert_query(query, param_names=param_names) if is_named else convert_marks(query)
+
+
+def is_read(statement: str) -> bool:
+    """Tell whether a statement only reads; False where that is not plain."""
+    words = statement.lstrip()
+    start = words[:7].upper()
+    if not start.startswith(READS):
+        return False
+    return not (start.startswith("WITH") and WRITES_WITHIN.search(words)) and not (
+        start.startswith("PRAGMA") and "=" in words
+    )
 
 
 class CursorPastDamage(Cursor):

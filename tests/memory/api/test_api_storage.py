@@ -89,9 +89,22 @@ def test_little_room_is_told_before_it_is_none(api: Api, monkeypatch: pytest.Mon
     assert (report["status"], report["storage"]) == ("degraded", "low")
 
 
-def test_a_snapshot_that_refuses_a_write_is_no_trouble_of_the_disk(api: Api) -> None:
-    with get_backend().snapshot(), pytest.raises(OperationalError), connection.cursor() as cursor:
-        cursor.execute("DELETE FROM memory_fact")
+def test_a_snapshot_refuses_what_is_no_read_and_that_is_no_trouble_of_the_disk(api: Api) -> None:
+    writes = (
+        "DELETE FROM memory_fact",
+        "/* all */ DELETE FROM memory_fact",
+        "WITH old AS (SELECT 1 AS n) DELETE FROM memory_fact WHERE rid IN (SELECT n FROM old)",
+        "PRAGMA user_version = 9",
+        "SAVEPOINT one",
+    )
+    with connection.cursor() as cursor:  # made before the snapshot begins, and there when it has ended
+        with get_backend().snapshot():
+            for statement in writes:
+                with pytest.raises(OperationalError, match="readonly"):
+                    cursor.execute(statement)
+            cursor.execute("WITH old AS (SELECT 1 AS n) SELECT n FROM old")
+            assert cursor.fetchone() == (1,)
+        cursor.execute("DELETE FROM memory_fact WHERE rid = 0")
     assert api.get("/health").json()["storage"] == "ok"
 
 
