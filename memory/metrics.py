@@ -3,17 +3,20 @@
 They are kept in files that the processes of a server share, so that any of them answers for all.
 """
 
+import logging
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from time import perf_counter
 from typing import Any
 
 from django.db import transaction
 
+logger = logging.getLogger(__name__)
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # read by the library when it is imported
 SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 # Name: kind, help, labels.
@@ -25,14 +28,22 @@ METRICS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "day1_gates": ("Counter", "Checks of merge requests, by what they said.", ("gate", "result")),
     "day1_streams": ("Gauge", "Streams that are open.", ("route",)),
 }
+# Of a process's files. The library maps them into memory: one that a full disk cannot take ends the process.
+FILE_BYTES = {"counter": 2**21, "histogram": 2**21, "gauge_livesum": 2**16}
 _metrics: dict[str, Any] = {}
+_reserved: set[int] = set()  # processes that have their files
+_reserving = Lock()
 
 
 def start(folder: Path) -> None:
     """Count from now on, in files of this folder; those of a server before are deleted."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("*.db"):
-        old.unlink()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in folder.iterdir():
+            old.unlink()
+    except OSError as error:
+        logger.warning("Nothing is counted: %s", error)
+        return
     os.environ[FOLDER] = str(folder)
     import prometheus_client as prometheus  # only a server needs it
 
@@ -46,7 +57,7 @@ def start(folder: Path) -> None:
 
 def add(name: str, amount: float = 1, **labels: object) -> None:
     """Add to a counter or gauge."""
-    if metric := _metrics.get(name):
+    if metric := find_metric(name):
         metric.labels(**labels).inc(amount)
 
 
@@ -57,8 +68,42 @@ def count_commit(kind: str) -> None:
 
 
 def observe(name: str, seconds: float, **labels: object) -> None:
-    if metric := _metrics.get(name):
+    if metric := find_metric(name):
         metric.labels(**labels).observe(seconds)
+
+
+def find_metric(name: str) -> Any:
+    """Return a metric; None where nothing is counted."""
+    if _metrics and os.getpid() not in _reserved:
+        reserve_files()
+    return _metrics.get(name)
+
+
+def reserve_files() -> None:
+    """Fill this process's files with zeros; without room for them it counts nothing."""
+    with _reserving:
+        if (process := os.getpid()) in _reserved:
+            return
+        try:
+            for kind, size in FILE_BYTES.items():
+                reserve_file(Path(os.environ[FOLDER], f"{kind}_{process}.db"), size)
+        except OSError as error:
+            logger.warning("Process %s counts nothing: %s", process, error)
+            _metrics.clear()
+        _reserved.add(process)
+
+
+def reserve_file(path: Path, size: int) -> None:
+    """Fill a file with zeros, unless a process of the same number, which has ended, has left one."""
+    if path.exists():
+        return
+    new = path.with_suffix(".new")  # under its name it is read at once
+    try:
+        new.write_bytes(bytes(size))
+        new.rename(path)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager
@@ -103,6 +148,6 @@ def forget_ended(folder: Path) -> None:
     for file in folder.glob("gauge_live*.db"):
         try:
             os.kill(int(file.stem.rpartition("_")[2]), 0)
-        except ProcessLookupError:
+        except (ProcessLookupError, PermissionError):  # none, or somebody else's of the same number
             with suppress(FileNotFoundError):
                 file.unlink()
