@@ -8,8 +8,11 @@ from django.core.cache import cache
 from django.test import Client
 
 from memory import tasks
+from memory.actors import local_actor
 from memory.engines.access.keys import KeyEngine
 from memory.engines.audit.trail import record_entry, seal_entries
+from memory.engines.facts.engine import FactEngine
+from memory.engines.support.usage import UsageEngine
 from memory.engines.support.write_buffer import buffer
 from memory.models import AuditEntry, Membership, Project, ServerEntry
 from memory.request_context import RequestContext, current_request
@@ -71,6 +74,23 @@ def test_names_that_nobody_has_are_in_no_project_and_not_kept(project: Project) 
         log_in(f"made-up-{number}", "wrong")
     assert not AuditEntry.objects.filter(action="login.failed").exists()
     assert list(ServerEntry.objects.values_list("action", "target")) == [("login.failed", "")]
+
+
+def test_a_full_project_keeps_a_login_out_of_its_own_trail_alone(
+    project: Project, other_project: Project, api: Api, vera: Any
+) -> None:
+    Membership.objects.create(project=other_project, user=vera, role="curator")  # Other, then Test
+    usage, full = UsageEngine(), local_actor(other_project.pk)
+    FactEngine().write_facts(facts=[{"fact_text": f"Fact {number}."} for number in range(9)], actor=full)
+    usage.count_project(other_project.pk)
+    usage.set_quota(slug=other_project.slug, text="rows=1")
+    log_in("vera", "wrong")
+    log_in("vera", PASSWORD)
+    assert list_entries(api, target="vera") == [
+        ("login", "vera", "vera"),
+        ("login.failed", "stranger", "vera"),
+    ]
+    assert not AuditEntry.objects.filter(project=other_project, target="vera").exists()
 
 
 def test_a_password_that_an_admin_sets_is_that_of_the_admin(

@@ -1,6 +1,7 @@
 """Logins and passwords in the trails: of each project of the user, and of the server where there is none."""
 
 import hashlib
+from contextlib import suppress
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -27,7 +28,7 @@ class LoginTrailEngine:
         try:
             with write_transaction():
                 record_action(user, action, detail, by or user)
-        except (QuotaExceeded, StoreDamaged, StorageRefused):
+        except (StoreDamaged, StorageRefused):
             return
 
     def record_refusal(self, *, username: str, address: str, throttled: bool) -> None:
@@ -41,7 +42,7 @@ class LoginTrailEngine:
             count_request(f"login-trail:{action}:{hash_try(name, address)}", 1)
             with write_transaction():
                 record_action(user, action, {"address": address}, None)
-        except (RateLimited, QuotaExceeded, StoreDamaged, StorageRefused):
+        except (RateLimited, StoreDamaged, StorageRefused):
             return
 
 
@@ -51,7 +52,8 @@ def record_action(user: Any, action: str, detail: dict[str, str], by: Any) -> No
     members = list_memberships(user) if user else []
     for member in members:
         actor = build_member_actor(member, by, WEB_SURFACE) if by else build_stranger(member.project_id)
-        record_entry(actor, action, name, detail)
+        with suppress(QuotaExceeded):  # of one project, which keeps it out of no other's trail
+            record_entry(actor, action, name, detail)
     if not members:
         who = Actor(NO_PROJECT, "user", str(by.pk), by.get_username(), surface=WEB_SURFACE) if by else None
         record_server_entry(who or build_stranger(NO_PROJECT), action, name, detail)
