@@ -110,10 +110,11 @@ class OnnxMiniLM:
         """
         if not 0 < len(texts) <= MAX_RECENT or max(map(len, texts)) > MAX_RECENT_LENGTH:
             return self._embed_anew(texts)
-        known = {text: self._recent[text] for text in texts if text in self._recent}
+        recent = self._recent  # another thread may set others meanwhile
+        known = {text: recent[text] for text in texts if text in recent}
         if fresh := [text for text in dict.fromkeys(texts) if text not in known]:
             known |= dict(zip(fresh, zip(*self._embed_anew(fresh), strict=True), strict=True))
-            self._recent = dict([*known.items(), *self._recent.items()][:MAX_RECENT])
+            self._recent = dict([*known.items(), *recent.items()][:MAX_RECENT])
         vectors, words = zip(*(known[text] for text in texts), strict=True)
         return np.stack(vectors), list(words)
 
