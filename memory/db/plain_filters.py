@@ -81,9 +81,12 @@ def split_filters(
     others: list[Filter] = []
     for one in filters:
         negate, args, kwargs = one
+        if negate:  # what no row has is no bar to the others
+            others.append(one)
+            continue
         each = [part for arg in args for part in split_q(model, arg)]
         each += [take_lookup(model, lookup, value) for lookup, value in kwargs.items()]
-        if negate or not all(isinstance(condition, Condition) for condition in each):
+        if not all(isinstance(condition, Condition) for condition in each):
             others.append(one)
         else:
             found += each

@@ -338,7 +338,10 @@ class VersionedQuerySet(RecordedFilters[Row]):
         """Combine conditions with the queryset's filters. Raises EmptyResultSet when no row can pass."""
         plain, others = split_filters(self.model, self.recorded_filters)
         key = tuple(map(id, others))
-        if others and key not in self._compiled:
+        known = self._compiled.get(key, ((), None))[0]
+        if (
+            others and tuple(map(id, known)) != key
+        ):  # a copied or unpickled queryset knows others by these ids
             rows = replay_filters(self.model._base_manager.using(self.db).all(), others)
             self._compiled[key] = others, CompiledWhere.from_queryset(rows)
         return [*visible, *plain, *(self._compiled[key][1:] if others else ())]

@@ -1,6 +1,6 @@
 """A query that refuses to compile before a branch is named, and a queryset that records its filters."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
@@ -70,9 +70,11 @@ class RecordedFilters(QuerySet[Row]):
     recorded_filters: tuple[tuple[bool, tuple, dict], ...] = ()
 
     def filter(self, *args: Any, **kwargs: Any) -> Self:
+        args, kwargs = keep_values(args, kwargs)
         return super().filter(*args, **kwargs)._record(False, args, kwargs)
 
     def exclude(self, *args: Any, **kwargs: Any) -> Self:
+        args, kwargs = keep_values(args, kwargs)
         return super().exclude(*args, **kwargs)._record(True, args, kwargs)
 
     def _record(self, negate: bool, args: tuple, kwargs: dict) -> Self:
@@ -85,3 +87,22 @@ class RecordedFilters(QuerySet[Row]):
 
     def none(self) -> Self:
         return self.filter(pk__in=[])
+
+
+def keep_values(args: Iterable[Any], lookups: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return a filter that can be applied again: its values are neither used up nor changed by the caller."""
+    kept = {name: keep_value(name, value) for name, value in lookups.items()}
+    return tuple(keep_part(part) for part in args), kept
+
+
+def keep_part(part: Any) -> Any:
+    if isinstance(part, Q):
+        own = part.copy()
+        own.children = [keep_part(one) for one in part.children]
+        return own
+    return (part[0], keep_value(*part)) if isinstance(part, tuple) else part
+
+
+def keep_value(lookup: str, value: Any) -> Any:
+    is_changing = isinstance(value, list | set | Iterator)
+    return tuple(value) if is_changing and lookup.endswith("__in") else value

@@ -1,10 +1,11 @@
 """Filters of querysets of versions, which are recorded beside the query."""
 
 import pickle
+from copy import deepcopy
 
 import pytest
 from django.core.exceptions import FieldError
-from django.db.models import Value
+from django.db.models import Q, Value
 
 from memory.engines.facts.engine import FactEngine
 from memory.models import Fact
@@ -46,3 +47,34 @@ def test_what_a_filter_may_not_be_is_still_refused(rows):
         rows.filter(_connector="OR", category="a", fact_text="fact 3")
     with pytest.raises(FieldError):
         rows.filter(no_such_field=1)
+
+
+def read_each_way(rows):
+    """Return the texts of a queryset as the ORM reads them, and as each statement of ours does."""
+    fetched, walked = rows.fetch_all(), rows.newest(9)
+    keyed = rows.fetch_by_key("category", ["a", "b"])
+    return [texts(found) for found in (rows, rows.rows(), fetched, walked, keyed)]
+
+
+def test_what_no_row_has_excludes_none(rows):
+    every = [f"fact {number}" for number in range(6)]
+    assert read_each_way(rows.exclude(category__in=[])) == [every] * 5
+    assert read_each_way(rows.exclude(Q(category="a"), Q(fact_text__in=[]))) == [every] * 5
+    assert read_each_way(rows.filter(category__in=[])) == [[]] * 5
+
+
+def test_the_values_of_a_filter_are_those_of_the_time_when_it_was_said(rows):
+    values = ["fact 1"]
+    listed, either = rows.filter(fact_text__in=values), Q(fact_text__in=iter(["fact 1"])) | Q(category="")
+    values.append("fact 2")
+    for found in (listed, rows.filter(fact_text__in=iter(["fact 1"])), rows.filter(either)):
+        assert read_each_way(found) == [["fact 1"]] * 5
+
+
+@pytest.mark.parametrize("copied", [deepcopy, lambda rows: pickle.loads(pickle.dumps(rows))])
+def test_a_copy_knows_none_of_the_filters_that_came_to_its_original(rows, copied):
+    for number in range(50):  # ids of objects that are gone are given again
+        rows = rows.all()
+        assert texts(rows.filter(fact_text__gt="fact 3").rows()) == ["fact 4", "fact 5"]
+        rows = copied(rows)
+        assert texts(rows.filter(fact_text__gt="fact 4").rows()) == ["fact 5"], number
