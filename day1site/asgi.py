@@ -10,6 +10,7 @@ import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import Context
 from typing import Any
 
 from django.conf import settings
@@ -91,7 +92,8 @@ class LazyApp:
         if started is None or started.get_loop() is not loop or (started.done() and started.exception()):
             self._started = started = loop.create_future()
             self._stopping = asyncio.Event()
-            self._life = loop.create_task(self._live(started, self._stopping))
+            life = self._live(started, self._stopping)
+            self._life = loop.create_task(life, context=Context())  # it outlives the request
         return started
 
     async def _live(self, started: "asyncio.Future[App]", stopping: asyncio.Event) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from day1site import asgi
+from memory.request_context import get_request_id
 
 HERE = f"{__name__}.running"
 seen: list[str] = []
@@ -17,7 +18,7 @@ fails: list[Exception] = []
 @asynccontextmanager
 async def running(threads: Any) -> AsyncIterator[Any]:
     assert threads is asgi.django.executor
-    seen.append("started")
+    seen.append(f"started{get_request_id()}")
     if fails:
         raise fails.pop()
 
