@@ -232,7 +232,8 @@ def _store_events(events: Sequence[HookEvent], actor: Actor, branch_name: str) -
 def _end_sessions(events: Iterable[HookEvent], actor: Actor) -> None:
     """End the events' sessions; a session without earlier events does not exist."""
     for event in events:
-        if found := _find_session(event, actor):
+        found = _find_session(event, actor)
+        if found and not (found.erased_at or found.deleted_at):  # since it was asked whether it takes events
             _renew_summary(found, event, actor)
             SessionManager().end_session(session_id=found.key, actor=actor)
 

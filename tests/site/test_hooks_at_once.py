@@ -2,12 +2,14 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 from django.db import IntegrityError, connection, transaction
 
 from conversations.capture.engine import IngestEngine
 from conversations.models import Message
+from memory.engines.deletion.sessions import SessionDeletion
 from memory.engines.facts.engine import FactEngine
 from memory.engines.support.idempotency import MAX_TRIES, Answer, IdempotencyEngine
 from memory.models import IdempotencyRecord, IngestedEvent, Session
@@ -127,3 +129,12 @@ def test_a_request_whose_key_or_work_can_never_be_stored_is_refused(
         (engine.run_long if long else engine.run_once)(actor=actor, **asked, work=work)
     assert len(begun) == runs
     assert IdempotencyRecord.objects.count() == IngestedEvent.objects.count() == 0
+
+
+def test_the_end_of_a_session_that_is_deleted_meanwhile_is_left_out(ingest, actor):
+    ingest(SAID)
+    deletion = partial(SessionDeletion().delete_session, session_id=SAID["session_id"], actor=actor)
+    _, answer = at_once(deletion, lambda: ingest(event("SessionEnd", reason="exit")))
+    assert answer is None
+    session = Session.objects.get()
+    assert (session.status, session.deleted_at is None) == ("active", False)
