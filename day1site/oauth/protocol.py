@@ -3,14 +3,13 @@
 This module alone imports Authlib, with the first request of OAuth.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from authlib.common.urls import add_params_to_uri
 from authlib.integrations.django_oauth2.requests import DjangoOAuth2Payload
 from authlib.oauth2 import AuthorizationServer as BaseServer
 from authlib.oauth2.rfc6749 import InvalidGrantError, InvalidRequestError, OAuth2Error, OAuth2Request, grants
-from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc7636 import CodeChallenge
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
@@ -43,7 +42,6 @@ class Client:
     """A program, as Authlib asks for it."""
 
     row: OAuthClient
-    client_id: str = field(init=False, default="")
 
     def get_default_redirect_uri(self) -> None:
         """Return none: a request names where its answer goes."""
@@ -179,20 +177,6 @@ class RefreshGrant(TokenAnswers, grants.RefreshTokenGrant):
         """Do nothing: the engine has."""
 
 
-class Revocation(RevocationEndpoint):
-    CLIENT_AUTH_METHODS = PUBLIC
-
-    def query_token(self, token: str, token_type_hint: str | None) -> str:
-        return token
-
-    def authenticate_token(self, request: Any, client: Client) -> tuple[str, str]:
-        self.check_params(request, client)
-        return request.form["token"], client.row.client_id
-
-    def revoke_token(self, token: tuple[str, str], request: Any) -> None:
-        engine.revoke_token(token=token[0], client_id=token[1])
-
-
 class OAuthRequest(OAuth2Request):
     """A request of Django. Whether it came over HTTPS is for the proxy and the settings to say."""
 
@@ -227,18 +211,21 @@ class AuthorizationServer(BaseServer):
 server = AuthorizationServer()
 server.register_grant(CodeGrant, [StrictChallenge(required=True)])
 server.register_grant(RefreshGrant)
-server.register_endpoint(Revocation)
 
 
 def parse_resource(resource: str, base: str) -> str:
     """Return the path of a resource of this server; "" is the whole of it. Raises InvalidTarget."""
-    scheme, _, rest = resource.partition("://")
-    host, slash, path = rest.partition("/")
-    path = path.partition("?")[0]  # options of a connection, such as ?profile=
-    named = f"{scheme.lower()}://{host.lower()}{slash}{path}".removesuffix("/")
-    if f"{named}/".startswith(f"{base.lower()}/") and is_resource(found := named[len(base) :]):
+    address = resource.partition("?")[0].removesuffix("/")  # without options, such as ?profile=
+    named, own = _lower_host(address), _lower_host(base)
+    if f"{named}/".startswith(f"{own}/") and is_resource(found := named[len(own) :]):
         return found
     raise InvalidTarget("This is no resource of this server.")
+
+
+def _lower_host(url: str) -> str:
+    scheme, slashes, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{(scheme + slashes + host).lower()}{slash}{path}"
 
 
 def add_issuer(response: HttpResponse, base: str) -> HttpResponse:

@@ -25,7 +25,7 @@ from day1site.oauth.metadata import open_to_pages, require_oauth
 from memory.actors import ROLE_SCOPES, SCOPES
 from memory.answers.challenges import find_base
 from memory.answers.problems import RETRY_SECONDS, build_error_response
-from memory.engines.access.connections import GRANTED_SCOPES
+from memory.engines.access.connections import GRANTED_SCOPES, ConnectionEngine
 from memory.engines.access.key_actors import MCP, limit_scopes
 from memory.engines.access.members import WEB_SURFACE, build_member_actor, list_memberships
 from memory.engines.access.oauth_clients import OAuthClientEngine, allows_redirect, is_fresh
@@ -125,10 +125,13 @@ def token(request: HttpRequest) -> HttpResponse:
 @endpoint(TOKEN_RATE)
 def revoke(request: HttpRequest) -> HttpResponse:
     """End a connection by one of its tokens (RFC 7009)."""
-    from day1site.oauth.protocol import Revocation, server
-
-    response: HttpResponse = server.create_endpoint_response(Revocation.ENDPOINT_NAME, request)
-    return response
+    client = OAuthClientEngine().find_client(client_id=request.POST.get("client_id", ""))
+    if client is None:
+        return _refuse(400, "invalid_client", "This server does not know the client.")
+    if not (token := request.POST.get("token", "")):
+        return _refuse(400, "invalid_request", "token is missing.")
+    ConnectionEngine().revoke_token(token=token, client_id=client.client_id)
+    return HttpResponse()
 
 
 # ---- the page of consent -----------------------------------------------------------------------------

@@ -182,6 +182,8 @@ def test_a_person_connects_a_program_and_it_works_with_their_rights(
     assert (key.label, key.created_by, key.project) == ("Claude · ann", "ann", project)
     entry = AuditEntry.objects.get(action="fact.write")
     assert (entry.actor_kind, entry.actor_label) == ("key", "Claude · ann")
+    grants = AuditEntry.objects.filter(action__startswith="connection")
+    assert {entry.target for entry in grants} == {str(key.connection_id)}
     refused(api.post("/keys", {"label": "more", "scopes": ["read"]}), 403, "scope_missing")
     assert list_actions() == ["connection.grant", "connection.open"]
 
@@ -564,6 +566,8 @@ def test_a_hostile_name_stands_there_as_plain_text(ann: Any) -> None:
     page = program.browser.get(program.build_url()).content.decode()
     assert "“Day1 admin&lt;/strong&gt;&lt;script&gt;x&lt;/script&gt; evil line”" in page
     assert "\u202e" not in page
+    for name, shown in (("Z" + "\u0301" * 50, "Z\u0301\u0301"), ("\u3164\u2800", "127.0.0.1:8123")):
+        assert register(Client(), client_name=name, redirect_uris=[BACK]).json()["client_name"] == shown
     long = Program(browser(ann), "N" * 5000).connect()
     assert len(ApiKey.objects.get(connection__client__client_id=long.client_id).label) == 200
 

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from secrets import token_urlsafe
+from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from memory.actors import NO_PROJECT, SCOPES, Actor
+from memory.actors import SCOPES, Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.invitations import hash_secret
 from memory.engines.access.key_actors import find_role_scope, limit_scopes
@@ -91,7 +92,7 @@ class ConnectionEngine:
                 code_challenge=code_challenge,
                 code_expires_at=now + timedelta(seconds=CODE_SECONDS),
             )
-            record_entry(actor, "connection.grant", str(connection.pk), describe_connection(connection))
+            _record(connection, "connection.grant", actor, **describe_connection(connection))
         return code
 
     def take_code(self, *, code: str, client_id: str) -> Connection | None:
@@ -126,7 +127,7 @@ class ConnectionEngine:
                 return None
             key = _build_key(connection)
             token = save_new(key)
-            record_entry(_build_actor(key), "connection.open", key.prefix, describe_connection(connection))
+            _record(connection, "connection.open", **describe_connection(connection))
         return Tokens(token, refresh, key)
 
     def renew_tokens(self, *, refresh_token: str, client_id: str) -> Tokens | None:
@@ -213,12 +214,17 @@ def _find(client_id: str, **lookups: object) -> Connection | None:
 def _end(connection: Connection, action: str, actor: Actor | None = None) -> None:
     """End a connection and its key, within the caller's transaction."""
     now = timezone.now()
-    key = ApiKey.objects.filter(connection=connection.pk).first()
     open_key = ApiKey.objects.filter(connection=connection.pk, revoked_at=None).update(revoked_at=now)
     ended = Connection.objects.filter(pk=connection.pk, revoked_at=None).update(revoked_at=now)
     if ended or open_key:
-        who = actor or (_build_actor(key) if key else _build_actor(_build_key(connection)))
-        record_entry(who, action, str(connection.pk), {"label": connection.label})
+        _record(connection, action, actor)
+
+
+def _record(connection: Connection, action: str, actor: Actor | None = None, **detail: object) -> None:
+    """Tell of a connection in the trail; where no actor is given, its program did it."""
+    key = ApiKey.objects.filter(connection=connection.pk).first() or _build_key(connection)
+    program = Actor(connection.project_id, "key", str(key.pk), key.label, surface=OAUTH_SURFACE)
+    record_entry(actor or program, action, str(connection.pk), {"label": key.label, **detail})
 
 
 def _derive_secrets(refresh_token: str) -> tuple[str, int]:
@@ -240,7 +246,7 @@ def _renew(connection: Connection, refresh_token: str, secret: int) -> Tokens:
     key.expires_at = timezone.now() + ACCESS_TTL
     key.save(update_fields=["prefix", "secret_hash", "expires_at"])
     Connection.objects.filter(pk=connection.pk).update(**_refresh_fields(refresh_token))
-    record_entry(_build_actor(key), "connection.renew", key.prefix)
+    _record(connection, "connection.renew")
     return Tokens(token, refresh_token, key)
 
 
@@ -258,7 +264,7 @@ def _repeat(connection: Connection, refresh_token: str, secret: int) -> Tokens:
     if key.ended:  # the answer came too late to be used
         key.expires_at = timezone.now() + ACCESS_TTL
         key.save(update_fields=["expires_at"])
-    record_entry(_build_actor(key), "connection.renew", key.prefix, {"repeated": True})
+    _record(connection, "connection.renew", repeated=True)
     return Tokens(build_token(key.prefix, secret), refresh_token, key)
 
 
@@ -279,19 +285,12 @@ def _build_key(connection: Connection) -> ApiKey:
     )
 
 
-def _build_actor(key: ApiKey) -> Actor:
-    scopes = frozenset(key.scopes)
-    project_id = key.project_id or NO_PROJECT
-    return Actor(project_id, "key", str(key.pk), key.label, scopes, surface=OAUTH_SURFACE)
-
-
 def _refresh_fields(refresh_token: str) -> dict[str, object]:
     return {"refresh_hash": hash_secret(refresh_token), "expires_at": timezone.now() + REFRESH_TTL}
 
 
-def describe_connection(connection: Connection) -> dict[str, object]:
+def describe_connection(connection: Connection) -> dict[str, Any]:
     return {
-        "label": connection.label,
         "client_id": connection.client.client_id[:500],
         "scopes": connection.scopes,
         "branch_patterns": connection.branch_patterns,

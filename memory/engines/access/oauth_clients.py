@@ -5,6 +5,7 @@ from datetime import timedelta
 from hashlib import sha256
 from secrets import token_urlsafe
 from typing import Any
+from unicodedata import combining
 from urllib.parse import SplitResult, urlsplit
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -94,10 +95,13 @@ def read_metadata(metadata: Any) -> dict[str, Any]:
 
 
 def clean_name(name: Any) -> str:
-    """Return a name as one line without what is not seen, such as marks that turn the writing round."""
+    """Return a name as one line without what is not seen, such as marks that turn the writing round, and with
+    at most two marks above a letter, since more cover what stands beside it.
+    """
     text = name if isinstance(name, str) else ""
-    seen = (letter if letter.isprintable() and letter not in BLANK else " " for letter in text)
-    return " ".join("".join(seen).split())[:MAX_NAME]
+    seen = "".join(letter if letter.isprintable() and letter not in BLANK else " " for letter in text)
+    flat = (seen[i] for i in range(len(seen)) if i < 2 or not all(map(combining, seen[i - 2 : i + 1])))
+    return " ".join("".join(flat).split())[:MAX_NAME]
 
 
 def check_redirect_uri(uri: Any) -> str:
