@@ -98,13 +98,19 @@ def test_behind_a_proxy_and_below_a_path_all_addresses_are_those_outside(
             await http.get(f"{'' if path.endswith(PREFIX) else PREFIX}/.well-known/{path}") for path in paths
         ]
         asked = await http.post(f"{PREFIX}/mcp", json={})
-        return [*(one.json() for one in found), asked.headers["www-authenticate"]]
+        followed = await http.get(f"{PREFIX}/api/v1/events")
+        return [*(one.json() for one in (*found, followed)), asked.headers, followed.headers]
 
-    server, same, resource, challenge = visit(read, takes_off, {**THROUGH, "X-Forwarded-Proto": "https"})
+    server, same, resource, problem, *headers = visit(
+        read, takes_off, {**THROUGH, "X-Forwarded-Proto": "https"}
+    )
     assert (server["issuer"], server["token_endpoint"]) == (base, f"{base}/oauth/token")
     assert (same, resource["authorization_servers"]) == (server, [base])
     assert resource["resource"] == f"{base}/mcp"
-    assert f'resource_metadata="{base}/.well-known/oauth-protected-resource/mcp"' in challenge
+    assert problem["code"] == "unauthenticated"
+    for path, one in zip(("/mcp", "/api/v1"), headers, strict=True):
+        named = f'resource_metadata="{base}/.well-known/oauth-protected-resource{path}"'
+        assert named in one["www-authenticate"]
 
 
 def test_nothing_of_it_is_there_while_it_is_off(settings: Any, ann: Any) -> None:
