@@ -58,6 +58,7 @@ NOT_A_PAGE = {
     "join": OPENED,
     "login-link": OPENED,
     "oauth-authorize": "is opened by a program: its own tests do",
+    **dict.fromkeys(("webhook", "admin:webhook", "delete-webhook", "admin:delete-webhook"), OPENED),
     **dict.fromkeys(("revoke-connection", "admin:revoke-connection"), OPENED),
     **dict.fromkeys(("oauth-token", "oauth-revoke", "oauth-register", "metrics"), "answers a program"),
     **dict.fromkeys(("quarantine", "admin:quarantine"), OPENED),

@@ -44,6 +44,7 @@ SCHEDULE: list[tuple[str, float | tuple[int, int] | tuple[int, int, str], dict[s
     ("memory.sweep_near", 60, {}),
     ("memory.sweep_branches", 60, {}),
     ("memory.seal_audit", 60, {}),
+    ("memory.deliver_webhooks", 15, {}),
     ("memory.sweep_sessions", 300, {}),
     ("memory.sweep_evals", 300, {}),
     ("memory.abandon_sessions", 900, {}),

@@ -32,6 +32,7 @@ class Conf:
     resident_projects: int = 8  # projects whose vectors stay in memory
     vector_file_rows: int = 50_000  # rows in memory from which on files keep them; 0 = never
     oauth: bool = False  # whether people may connect programs by OAuth
+    webhooks_allow_private: bool = False  # whether webhooks reach http and private addresses
     recall_on_prompt: bool = True  # whether a person's prompt is answered with what memory knows of it
     recall_days: int = 90  # days that the search log is kept; 0 = for ever
     session_parts: tuple[str, ...] = ()  # classes that store a part of a session (SessionPart)

@@ -135,6 +135,15 @@ def seal_audit() -> None:
     keep_mark()
 
 
+@shared_task(name="memory.deliver_webhooks")
+def deliver_webhooks() -> None:
+    """Send what is due to webhooks, in a thread of its own: no worker waits for a receiver."""
+    from memory.answers.events import webhook_message
+    from memory.engines.access.webhook_deliveries import start_courier
+
+    start_courier(webhook_message)
+
+
 @shared_task(name="memory.check_store")
 def check_store() -> None:
     """Check the whole store, and keep the result for the health; what was found is an error in the log."""

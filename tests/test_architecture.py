@@ -109,7 +109,9 @@ def test_only_the_backend_speaks_its_language() -> None:
 
 
 def test_no_address_comes_from_a_caller() -> None:
-    """What a member or a key sends is never connected to: model servers have the addresses of settings."""
+    """What a member or a key sends is connected to by one module, which checks it: model servers have the
+    addresses of settings.
+    """
     assert {name(file) for file in FILES if WAYS_OUT & set(imported(file))} == GO_OUT
     calls = [node for file in FILES for node in naming.walk(file) if isinstance(node, ast.Call)]
     made = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id in MODEL_SERVERS]
@@ -240,7 +242,7 @@ def test_the_fields_of_a_fact_are_declared_once() -> None:
     assert found == DECLARE_A_FACT
 
 
-MAX_TEMPLATE_LINES = 8115
+MAX_TEMPLATE_LINES = 8213
 
 
 def test_templates_say_things_once() -> None:

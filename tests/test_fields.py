@@ -42,6 +42,7 @@ from memory.engines.fields.projects import PROJECT
 from memory.engines.fields.questions import EVAL, QUESTION
 from memory.engines.fields.tasks import OBJECTIVE, TASK, TASK_AGENT, TaskFields
 from memory.engines.fields.types import Choice, JSONObject, LongText, TagList, Text
+from memory.engines.fields.webhooks import WEBHOOK, WEBHOOK_FAILURE
 from memory.exceptions import Invalid, TooLarge
 from memory.models import Fact
 
@@ -113,6 +114,8 @@ NOUNS = (
     TEMPLATE,
     TEMPLATE_USE,
     TEMPLATE_VERSION,
+    WEBHOOK,
+    WEBHOOK_FAILURE,
 )
 
 

@@ -28,7 +28,11 @@ from day1site.cli.transport.rest import Answer
 from day1site.cli.usage import Group
 
 Show = Callable[[Answer], None]
-NAMES = {"retrieve": "show", "destroy": "delete"}  # of commands that are called otherwise than the operation
+NAMES = {
+    "retrieve": "show",
+    "partial_update": "update",
+    "destroy": "delete",
+}  # of commands that are called otherwise than the operation
 
 
 class Noun(Group):

@@ -194,6 +194,7 @@ DAY1 = {
     "quota_bytes": QUOTA.bytes,
     "recipe": env.choice("DAY1_RECIPE", "default", RECIPES),
     "oauth": env.flag("DAY1_OAUTH", False),
+    "webhooks_allow_private": env.flag("DAY1_WEBHOOKS_ALLOW_PRIVATE", False),
     "recall_on_prompt": env.flag("DAY1_RECALL_ON_PROMPT", True),
     "recall_days": env.whole("DAY1_RECALL_DAYS", 90, low=0, high=36500),
     "embedder": env.str("DAY1_EMBEDDER", "minilm"),

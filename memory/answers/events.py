@@ -53,3 +53,9 @@ def event_shape(row: Event) -> dict[str, Any]:
 def stream_message(row: Event) -> bytes:
     """Render an event as a message of a stream."""
     return b"id: %d\ndata: %s\n\n" % (row.position, Renderer().render(event_shape(row)))
+
+
+def webhook_message(row: Event) -> bytes:
+    """Render an event as the body that a webhook gets: its data is that of the stream."""
+    message: bytes = Renderer().render({"type": row.kind, "timestamp": row.at, "data": event_shape(row)})
+    return message

@@ -28,6 +28,7 @@ NAMES = frozenset(
         "memory.catch_up",
         "memory.consolidate",
         "memory.count_usage",
+        "memory.deliver_webhooks",
         "memory.embed",
         "memory.hold_past",
         "memory.learn",

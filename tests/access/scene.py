@@ -26,6 +26,7 @@ from memory.engines.access.keys import KeyEngine
 from memory.engines.access.members import build_member_actor
 from memory.engines.access.oauth_clients import OAuthClientEngine
 from memory.engines.access.policies import PolicyEngine
+from memory.engines.access.webhooks import WebhookEngine
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.erasure.engine import ErasureEngine
@@ -192,6 +193,7 @@ def build_store(project: Project, actor: Actor) -> dict[str, Any]:
         "friend": "friend",
         "key": key.pk,
         "connection": connect_program(member),
+        "webhook": make_webhook(actor),
         "namespace": "n",
         "tenant": "acme",
         "invitation": invitation.pk,
@@ -199,6 +201,13 @@ def build_store(project: Project, actor: Actor) -> dict[str, Any]:
         "snapshot": SnapshotManager().create_snapshot(name="before", actor=actor).pk,
         "workspace": WorkspaceEngine().create_workspace(name="bench", actor=actor).pk,
     }
+
+
+def make_webhook(actor: Actor) -> Any:
+    """Make a webhook that did not take an event; return its id."""
+    webhook, _secret = WebhookEngine().create_webhook(url="https://example.com/day1", actor=actor)
+    webhook.failures.create(position=1, kind="fact.write", reason="late", failed_at=timezone.now())
+    return webhook.pk
 
 
 def connect_program(member: Membership) -> Any:

@@ -41,6 +41,7 @@ WORDS = {
     "second": "conversation",
     "key_id": "key",
     "connection_id": "connection",
+    "webhook_id": "webhook",
     "item_id": "item",
     "erasure_id": "erasure",
     "eval_id": "eval",

@@ -7,12 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from cryptography.exceptions import InvalidSignature
-from cryptography.fernet import Fernet, InvalidToken
-from cryptography.hazmat.primitives import hashes
+from cryptography.fernet import InvalidToken
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from django.conf import settings
 from django.db import IntegrityError
 
 from curation.engines.bundles.document import ALGORITHM, Document, dump_canonical, list_sealed
@@ -21,9 +18,9 @@ from memory.actors import Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.support import validation as c
+from memory.engines.support.ciphers import build_cipher
 from memory.exceptions import Conflict, Exists, Invalid, NotFound
 
-KEY_BYTES = 32
 FIELD_PRIME, SIGN_BIT = 2**255 - 19, 1 << 255
 # The curve's points of small order, by y: of such a key anybody can make signatures.
 SMALL_ORDER = {
@@ -69,7 +66,7 @@ class BundleKeyEngine:
         actor.require_admin_of_all()
         private = Ed25519PrivateKey.generate()
         public = encode(private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw))
-        sealed = build_cipher().encrypt(private.private_bytes_raw()).decode()
+        sealed = build_cipher(PURPOSE).encrypt(private.private_bytes_raw()).decode()
         with write_transaction():
             SigningKey.objects.filter(project=actor.project_id).delete()
             made = SigningKey.objects.create(
@@ -130,7 +127,9 @@ def sign_document(project_id: UUID, data: dict[str, Any]) -> dict[str, str] | No
     if key is None:
         return None
     try:
-        private = Ed25519PrivateKey.from_private_bytes(build_cipher().decrypt(key.private_key.encode()))
+        private = Ed25519PrivateKey.from_private_bytes(
+            build_cipher(PURPOSE).decrypt(key.private_key.encode())
+        )
     except InvalidToken:
         raise Conflict(
             "The signing key was made with another secret key of the server: make a new one."
@@ -180,12 +179,6 @@ def load_public_key(text: str) -> Ed25519PublicKey:
     if point in SMALL_ORDER or point >= FIELD_PRIME:
         raise ValueError("a point of small order, or one that is not written as it must be")
     return Ed25519PublicKey.from_public_bytes(raw)
-
-
-def build_cipher() -> Fernet:
-    """Return the cipher of private keys, from the secret key of the server."""
-    derived = HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=PURPOSE).derive(settings.SECRET_KEY.encode())
-    return Fernet(base64.urlsafe_b64encode(derived))
 
 
 def encode(value: bytes) -> str:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_noop as _
 from memory.actors import ROLE_SCOPES, SCOPES, SERVER, Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.makers import Identity, list_made_keys
+from memory.engines.access.webhooks import pause_made_by
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.fields.members import MEMBER_FILTERS, PREVIEW
@@ -305,5 +306,8 @@ def carry_out(departure: Departure, actor: Actor, action: str = "member.remove")
         [f"user:{member.user_id}", *(f"key:{key.pk}" for key in departure.keys)], BATCH_SIZE
     ):
         WorkHandle.objects.filter(branch__project=member.project_id, owner__in=owners).delete()
+    person = "user", str(member.user_id)
+    made = list_made_keys(member.project_id, person)  # also those that have ended
+    pause_made_by({person, *(("key", str(key.pk)) for key in made)}, actor, cause)
     detail = {"role": member.role, "user": str(member.user_id), **departure.counts}
     record_entry(actor, action, departure.name, detail)

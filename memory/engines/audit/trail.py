@@ -60,6 +60,7 @@ FREEING = (
     "snapshot.drop",
     "store.salvage",
     "view.delete",
+    "webhook.delete",
     "workspace.drop",
 )
 # Actions that judge, guard or put right. Some may be repeated without end, so these have a bound too.
@@ -79,6 +80,9 @@ GUARDING = (
     "policy.",
     "quarantine.create",
     "review.resolve",
+    "webhook.gone",
+    "webhook.rotate",
+    "webhook.update",
 )
 SEALED = ("id", "at", "actor_kind", "actor_id", "actor_label", "surface", "action", "target", "detail")
 

@@ -29,4 +29,5 @@ QUESTIONS = Ordering({"-created_at": "id", "branch": "branch", "category": "cate
 SESSIONS = Ordering({"-created_at": "id", "id": "key"}, unique=["key"])
 SNAPSHOTS = Ordering({"-created_at": "id", "name": "name"})
 TASKS = Ordering({"-created_at": "id", "name": "name", "-completed_at": "completed_at"})
+WEBHOOKS = Ordering({"-created_at": "id"})
 WORKSPACES = Ordering({"-created_at": "id", "name": "name", "-ended_at": "ended_at"})

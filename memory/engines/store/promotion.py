@@ -98,6 +98,8 @@ LOCAL = {
         "ServerEntry",
         "Snapshot",
         "VectorClock",
+        "Webhook",
+        "WebhookFailure",
         "WorkHandle",
         "Workspace",
     ),
