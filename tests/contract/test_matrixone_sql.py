@@ -1,5 +1,6 @@
 """SQL for MatrixOne. No server is needed, only its driver."""
 
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +14,8 @@ from django.db.models.functions import ExtractYear, Greatest
 
 from curation.models import Verification
 from memory.db import transactions
-from memory.db.expressions import ColumnIn, VisibleByColumn
+from memory.db.expressions import ColumnIn, Visible, VisibleByColumn
+from memory.db.plain_filters import EndsAfter, IsBeyond, IsNot, IsNull, split_filters
 from memory.db.raw_select import Reading
 from memory.engines.versions.lookup import find_branch
 from memory.models import Branch, Commit, Fact, FactAssessment
@@ -136,6 +138,24 @@ def test_looking_for_rows_by_another_column_leaves_the_index_of_open_rows_alone(
     assert values == [1, 7, 7, 2, 3]
 
 
+def test_filters_of_plain_columns_are_conditions(mo: DatabaseWrapper) -> None:
+    at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    told = [
+        IsNull(Fact, "parent_id"),
+        EndsAfter(Fact, "expires_at", at),
+        IsBeyond(Fact, "seq_from", 5, True),
+        IsNot(Visible(Fact, MAIN)),
+    ]
+    assert [one.for_alias("t").render(mo) for one in told] == [
+        ("t.`parent_id` IS NULL", ()),
+        ("(t.`expires_at` IS NULL OR t.`expires_at` > %s)", ["2026-01-02 03:04:05"]),
+        ("t.`seq_from` < %s", [5]),
+        ("NOT (t.branch_id = %s AND t.seq_from <= %s AND t.seq_to > %s AND NOT t.deleted)", [1, 9, 9]),
+    ]
+    plain, others = split_filters(Fact, Fact.objects.in_lineage(MAIN).exclude(kind__in=[]).recorded_filters)
+    assert (plain, len(others)) == ([], 1)
+
+
 def test_a_row_is_locked_by_what_names_it(mo: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch) -> None:
     cursor = Told()
     monkeypatch.setattr(mo, "cursor", lambda: cursor)
@@ -177,7 +197,7 @@ def test_candidates_are_read_with_what_their_scores_are_computed_from(mo: Databa
     assert text.endswith(
         f"{match} AS `score` FROM `memory_fact` WHERE ({match} AND `memory_fact`.`branch_id` = 1"
         " AND `memory_fact`.`seq_from` <= 9 AND `memory_fact`.`seq_to` > 9 AND NOT `memory_fact`.`deleted`"
-        " AND `memory_fact`.`kind` IN (NOTE)) ORDER BY 8 DESC, 1 ASC LIMIT 2"
+        " AND `memory_fact`.`kind` IN (NOTE)) ORDER BY 10 DESC, 1 ASC LIMIT 2"
     )
 
 
