@@ -233,9 +233,8 @@ def find_client(request: HttpRequest) -> OAuthClient:
 
 def find_members(request: HttpRequest, resource: str) -> list[Membership]:
     """Return the memberships among which the person chooses: one where the address names a project."""
-    members, slug = list_memberships(request.user), resource.removeprefix(MCP).strip("/")
-    is_named = resource.startswith(f"{MCP}/")
-    found = [one for one in members if not is_named or one.project.slug == slug]
+    members, slug = list_memberships(request.user), resource.partition(f"{MCP}/")[2]
+    found = [one for one in members if not slug or one.project.slug == slug]
     if not found:
         raise Invalid(NOT_MEMBER if slug else NO_PROJECT, name=slug)
     return found
@@ -253,6 +252,7 @@ def render_page(request: HttpRequest, client: OAuthClient, form: ConsentForm) ->
     }
     response = render(request, "account/authorize.html", context, status=400 if form.errors else 200)
     # A browser asks the policy of the page also for where the answer to its form leads.
-    where = f"{target.scheme}:" + (f"//{target.netloc}" if is_web else "")
+    has_name = is_web and "[" not in target.netloc  # a policy knows no addresses of IPv6
+    where = f"{target.scheme}:" + (f"//{target.netloc}" if has_name else "")
     csp_update({"form-action": [where]})(lambda _request: response)(request)
     return response

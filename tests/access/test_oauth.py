@@ -394,6 +394,20 @@ def test_nothing_is_sent_to_an_address_that_is_not_the_programs(program: Program
         assert "<script>" not in answer.content.decode().split("</head>")[1]
 
 
+def test_a_policy_of_the_page_names_no_address_of_ipv6(program: Program) -> None:
+    """Browsers leave such a source out, and would not send the answer."""
+    local = Program(program.browser, back="http://[::1]/back")
+    page = local.browser.get(local.build_url(redirect_uri="http://[::1]:8123/back"))
+    sources = re.findall("form-action ([^;]*)", page["Content-Security-Policy"])[0].split()
+    assert set(sources) == {"'self'", "http:"}
+
+
+def test_who_has_no_project_is_told_so(program: Program, ann: Any) -> None:
+    Membership.objects.all().delete()
+    page = program.browser.get(program.build_url(resource=REST))
+    assert (page.status_code, "You are no member of any project." in page.content.decode()) == (400, True)
+
+
 def test_of_the_same_machine_any_port_is_taken(program: Program) -> None:
     answer = program.browser.get(program.build_url(redirect_uri=BACK.replace("8123", "9999")))
     assert answer.status_code == 200
