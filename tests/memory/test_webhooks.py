@@ -454,6 +454,7 @@ def test_the_pages_show_a_secret_once_and_send_again_what_was_not_taken(project,
     page = f"{pages}/{webhook.pk}"
     shown = maintainer.get(page).content.decode()
     assert "it was late" in shown
+    assert '<option value="86400" selected>' in shown
     assert "whsec_" not in shown + maintainer.get(pages).content.decode()
     assert maintainer.post(page, {"do": f"again:{receiver.positions[0]}"}).status_code == 302
     deliver()

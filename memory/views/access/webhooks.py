@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from memory.engines.access.webhooks import WebhookEngine
-from memory.engines.fields.webhooks import EVENT
+from memory.engines.fields.webhooks import DAY_SECONDS, EVENT
 from memory.models.webhooks import Webhook
 from memory.operations.webhooks import WEBHOOKS
 from memory.views.frame.base import ProjectPage
@@ -87,6 +87,8 @@ class WebhookDetail(WebhookPage):
     }
 
     def find_values(self, name: str) -> dict[str, Any]:
+        if name == "rotate":
+            return {"grace_seconds": DAY_SECONDS}
         return {one: getattr(self.webhook, one) for one in (*WRITTEN, "state")} if name == "update" else {}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
