@@ -101,6 +101,7 @@ def test_no_decision(text):
     "text",
     [
         "I told you not to touch vendor/.",
+        "I've told you three times: run make check before you push",
         "Stop using print, use the logger.",
         "Remember: migrations need a dry run first.",
         "不对，重试次数应该是 5 次，不是 3 次。",
@@ -119,6 +120,7 @@ def test_what_a_person_puts_right_is_learned(text):
     "text",
     [
         "I told you not to push yet.",
+        "i told you three times that it is broken",
         "不对，删错了，撤回",
         "是不是应该用 pnpm，不用 npm？",
     ],
@@ -173,6 +175,8 @@ def test_the_opposite_and_another_number_name_or_limit_are_no_echo(told, text, e
         "oh great, another framework. let's use all of them",
         "sure, let's store passwords in plain text, what could go wrong",
         "Zeig mir die Logs",
+        "wie spät ist es in Tokio",
+        "où est la config du serveur",
         "Montre-moi le dernier commit",
         "Ejecuta las pruebas",
         "跑一下测试",
@@ -588,6 +592,16 @@ I'd take the bold row. OK?"""
             "sim, mas 12 horas",
             "Posso guardar as sessões por 24 horas. Pode ser?",
             ["Guardar as sessões por 12 horas."],
+        ),
+        (
+            "可以，就这么办，不过每小时同步一次",
+            "我建议用 Meilisearch，每 10 分钟同步一次索引。要这样做吗？",
+            ["我建议用 Meilisearch，每 10 分钟同步一次索引，但每小时同步一次."],
+        ),
+        (
+            "はい、それでお願いします",
+            "メールで毎朝7時に送るのはどうでしょうか。そうしますか？",
+            ["メールで毎朝7時に送るのはどうでしょうか。"],
         ),
         ("sim", "Posso rodar os testes de novo?", []),
         ("do it but 12 hours", "I can rerun the export of the last 24 hours. Shall I?", []),

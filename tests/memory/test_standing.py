@@ -116,6 +116,8 @@ DOUBTED = [
     ("use lerna to publish the packages", "lerna was a bad idea. changesets does the publishing"),
     ("o banco é MySQL", "migramos pro Postgres, MySQL morreu"),
     ("Always use ULIDs for ids.", "actually no, use bigints for ids"),
+    ("All endpoints need authentication.", "Only the write endpoints need authentication."),
+    ("Nur Rechnungen über 500 Euro werden von Kim geprüft.", "Alle Rechnungen werden von Kim geprüft."),
 ]
 # In other languages: a subject that is known in both, and a change.
 TRANSLATED = [
@@ -136,6 +138,7 @@ DOUBTED_TRANSLATED = [
     ("Comments are in English.", "Kommentare jetzt auf Deutsch."),
 ]
 HOLDS = [
+    ("All tests run in the CI.", "Only the integration tests need Docker."),
     ("Use 3 retries.", "Wir nehmen jetzt 5 Worker."),
     ("Tests run in 4 processes.", "Die Datenbank hat jetzt 8 Verbindungen."),
     ("Passwords have at least 8 characters.", "Benutzernamen haben jetzt mindestens 12 Zeichen."),

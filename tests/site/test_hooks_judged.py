@@ -16,6 +16,7 @@ from conversations.tasks import consolidate
 from conversations.views.consolidation import describe_run, list_notes
 from curation.models import ReviewItem
 from memory.actors import Actor
+from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.sessions.briefing import newest_facts
@@ -31,6 +32,7 @@ OLD = "We decided: invoices are rendered with Puppeteer."
 NEW = "We decided: WeasyPrint renders the invoices."
 DOUBTED = "We decided that the invoices are rendered by Puppeteer."  # by rules, beside the next one
 LATER = "We decided that WeasyPrint makes the PDF invoices."
+MAILED, MOVED = "We decided: mails go out through SendGrid.", "We always send mails via SES."
 BOTH, REPLACED, APART = (["later", "older"], [(NEW, OLD)]), (["later"], [(NEW, OLD)]), [(NEW, ""), (OLD, "")]
 State = ConsolidationRun.State
 
@@ -214,6 +216,21 @@ def test_a_statement_is_compared_with_earlier_ones_of_its_repository_alone(
     FactEngine().write_fact(fact_text=OLD.replace("are", "were"), category="decision", actor=actor)
     state(api, "s2", NEW)
     assert (carry_out().branch_id, model.prompts) == (None, [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("verdict", "newest"), [("replaces", [MOVED]), ("other", [MOVED, MAILED])])
+def test_what_nearness_alone_leaves_in_doubt_is_asked_about(
+    api: Api, actor: Actor, model: FakeJudge, settings: Any, verdict: str, newest: list[str]
+) -> None:
+    settings.DAY1 = {**settings.DAY1, "embedder": "minilm"}
+    state(api, "s1", MAILED)
+    EmbeddingEngine().embed_pending(actor.project_id)
+    state(api, "s2", MOVED)
+    assert [fact.fact_text for fact in newest_facts(actor, "main", 10)] == [MOVED, MAILED]
+    model.say(answer(entry(verdict, "mails")))
+    assert carry_out().calls == 1
+    assert [fact.fact_text for fact in newest_facts(actor, "main", 10)] == newest
 
 
 def test_at_most_five_statements_are_asked_about(api: Api, model: FakeJudge) -> None:

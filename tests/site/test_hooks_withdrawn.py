@@ -87,6 +87,17 @@ def test_who_takes_back_what_nobody_said_teaches_nothing(api: Api, words: str) -
     assert list_facts() == []
 
 
+def test_who_takes_back_a_withdrawal_of_what_nobody_said_teaches_nothing(api: Api) -> None:
+    talk(api, "s1", ("Please forget what I said about Kafka.", "Of what?"), ("scratch that", "Fine."))
+    assert list_facts() == []
+
+
+def test_who_takes_back_a_withdrawal_takes_back_that(api: Api) -> None:
+    talk(api, "s1", (CSV, "Changed."))
+    talk(api, "s2", ("forget what I said about CSV dates", "Fine."), ("scratch that", "Fine."))
+    assert "scratch that (takes back: forget what I said about CSV dates)" in list_facts()
+
+
 def test_who_takes_back_another_topic_takes_nothing_back(api: Api) -> None:
     talk(api, "s1", (CSV, "Changed."), ("forget what i said about the staging password", "I know of none."))
     assert read_texts(api) == [CSV]

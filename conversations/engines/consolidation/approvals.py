@@ -14,6 +14,7 @@ from memory.engines.search.answer_boost import ASKS
 from memory.engines.statements.claims import NUMBER, find_values, list_roots
 from memory.engines.statements.revision_rules import normalise
 from memory.patterns import lazy_pattern
+from memory.texts import count_dense
 
 MIN_LASTING = -3.0  # log-odds of a proposal as if the person had said it
 MIN_ACTION_LASTING = 0.0  # of one that offers to do something
@@ -64,9 +65,9 @@ UNSURE = lazy_pattern(
     re.I,
 )
 BUT = lazy_pattern(
-    r"^\W*(?:but|only|just|except|though|with|make (?:it|that)|aber|nur|mais|pero|mas|só|但(?:是)?|不过|でも"
-    r"|ただ)\b[\s,:]*(?:make (?:it|that)|with|use|take|do|change it to|set it to|mach|nimm|mets|hazlo|pon"
-    r"|con|mit|avec|com)?\b[\s,:]*",
+    r"^\W*(?:(?:but|only|just|except|though|with|make (?:it|that)|aber|nur|mais|pero|mas|só)\b|但(?:是)?|不过"
+    r"|でも|ただ)[\s,:]*(?:(?:make (?:it|that)|with|use|take|do|change it to|set it to|mach|nimm|mets|hazlo"
+    r"|pon|con|mit|avec|com)\b)?[\s,:]*",
     re.I,
 )
 _OPTION = (
@@ -103,7 +104,7 @@ CONSENT = lazy_pattern(
     r"|would you like|ok(?:ay)?|fine|alright|agreed?|sound\w*|go ahead|does that|is (?:that|this|it)"
     r"|any objections|soll(?:en)? (?:ich|wir)|einverstanden|passt|recht so|darf ich|je le fais|dois-je"
     r"|d'accord|ça te|on (?:fait|y va)|lo hago|te parece|de acuerdo|quieres|posso|faço|pode ser|devo)\b"
-    r"|[吗嘛好行][?？]|いいですか|ましょうか|どうです|でしょうか",
+    r"|[吗嘛好行][?？]|いいですか|ましょうか|どうです|でしょうか|(?:そう|それで|これで)しますか",
     re.I,
 )
 LEADS = lazy_pattern(
@@ -194,7 +195,8 @@ def read_changes(proposal: Proposal, rest: str) -> list[str] | None:
         return [proposal.text]
     if not amended or len(END.split(change)) > 1:
         return None
-    return [replace_value(proposal.text, change) or f"{proposal.text.rstrip('.')}, but {change}."]
+    text, but = proposal.text.rstrip(".。"), "，但" if count_dense(change) else ", but "
+    return [replace_value(proposal.text, change) or f"{text}{but}{change}."]
 
 
 def gives_bound(found: Sequence[str], proposal: Proposal) -> bool:

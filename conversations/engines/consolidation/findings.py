@@ -23,6 +23,7 @@ from conversations.engines.consolidation.sentences import sentences
 from conversations.engines.consolidation.withdrawals import (
     Restatement,
     Withdrawal,
+    is_withdrawal,
     read_restatement,
     read_withdrawal,
 )
@@ -141,17 +142,24 @@ class SessionReader:
     def _find_laid_down(self, row: Message, taken: Withdrawal | Restatement, own: Sequence[Finding]) -> str:
         """Return the last statement of the prompts before a message that it may take back, "" for none.
 
+        One that itself takes back what nobody said is none.
         A restatement takes back nothing where one of the message's ``own`` findings changes something itself.
         """
         stated = list(self._list_before(row, taken.max_before))
         found = next((text for text in stated if taken.fits(text)), "")
-        if not found or isinstance(taken, Withdrawal):
-            return found
-        if any(alters(one, text) for one in own for text in stated):
+        if isinstance(taken, Withdrawal):
+            is_void = is_withdrawal(found) and not self._takes_back(found, stated)
+            return "" if is_void else found
+        if not found or any(alters(one, text) for one in own for text in stated):
             return ""
         decided = EarlierDecisions(self.session, Texts({})).find(one.text for one in own)
         is_told = any(alters(one, fact.fact_text) for one in own for fact in decided[one.text])
         return "" if is_told else found
+
+    def _takes_back(self, text: str, stated: Iterable[str]) -> bool:
+        """Return whether a text takes back one of the statements beside it, or an earlier decision."""
+        decided = EarlierDecisions(self.session, Texts({})).find([text])[text]
+        return any(changes(text, older) for older in (*stated, *(fact.fact_text for fact in decided)))
 
     def _list_before(self, row: Message, count: int) -> Iterator[str]:
         """Yield what the prompts among so many messages before one lay down, the last first."""

@@ -154,7 +154,7 @@ def find_open(session: Session, newer: Statement) -> list[Statement]:
 
 def find_near(session: Session, newer: Statement) -> Iterator[tuple[float, Statement]]:
     """Yield earlier statements of the repository with the evidence that both are about near the same; more
-    than any has by nearness where the rules doubt the earlier one.
+    than any has by itself where the rules, or the nearness of both in meaning, doubt the earlier one.
     """
     branch, rows = session.branch, list_decided(session.branch)
     query = build_query(newer.text, session.project_id)
@@ -162,13 +162,21 @@ def find_near(session: Session, newer: Statement) -> Iterator[tuple[float, State
     facts = list(rows.rows().filter(pk__in=hits.rids))
     known = zip(facts, find_repositories(session.project_id, facts), strict=True)
     own = [fact for fact, repository in known if repository == session.project_path]
+    doubted = list_doubted(branch, newer)
     for one in read_stored(own, branch.lineage()).values():
         standing = judge_standing(newer.text, one.text)
         is_same = normalise_text(newer.text) == normalise_text(one.text)
         if one.at < newer.at and standing is not Standing.REPLACED and not is_same:
-            evidence = weigh(query, one.text, hits.vector.get(one.fact.rid)) + 2 * standing
+            is_doubted = standing is Standing.DOUBTED or one.fact.uid in doubted
+            evidence = weigh(query, one.text, hits.vector.get(one.fact.rid)) + 2 * is_doubted
             if evidence >= MIN_EVIDENCE:
                 yield evidence, one
+
+
+def list_doubted(branch: Branch, newer: Statement) -> set[UUID]:
+    """Return the earlier facts that a link leaves in doubt for a newer one."""
+    links = FactLink.objects.on(branch).filter(link_type=FactLink.Type.CONTESTED_BY, to_id=newer.fact.uid)
+    return {link.from_id for link in links.fetch_all()}
 
 
 # ---- the model -------------------------------------------------------------------------------------

@@ -94,11 +94,11 @@ PREFERRED = lazy_pattern(
 # What a person puts right: what holds, and what does not.
 CORRECTED = lazy_pattern(
     r"(?i)\bstop using \S.{0,60}[,;] ?(?:and )?use\b|\btold you (?:not|never) to\b(?!.*\b(?:yet|now)\b)"
+    r"|\btold you (?:already|before|\w+ times)[:,]"
     r"|^\W*(?:please )?(?:(?:remember|keep in mind)(?: that\b|:)|(?:merke? dir|denk daran|vergiss nicht)\b"
     r"|recuerda que|no olvides que|n['’]oublie[zs]? pas que|souviens-toi que|retiens que|覚えて(?:おいて)?"
     r"|lembre(?:-se)? (?:de )?que|não (?:te )?esqueças? (?:de )?que)|^\W*(?:记住|记好了?|记得)[:：,，]"
-    r"|应该?(?:是|用|放|写).{1,60}[,，]\s*(?:而)?不(?:是|该|用|要"
-    r"|放|写)"
+    r"|应该?(?:是|用|放|写).{1,60}[,，]\s*(?:而)?不(?:是|该|用|要|放|写)"
 )
 # A bound, which holds each time; not what took so long once.
 _COUNT = r"(?:\d[\d.,]*|an?(?= (?:hour|day|week|month|year))|two|three|four|five|six|ten|twelve)"
@@ -114,7 +114,6 @@ NOT_DECIDED = lazy_pattern(
     r"\s+(?:\w+\s+)?(?:decided?|agreed?|chosen?|choose|settled?)\b"
     r"|\b(?:might|may|could|should we|do we|not sure|undecided)\b|(?:还没|尚未|没有)决定|是否|要不要"
 )
-
 
 INTENT = lazy_pattern(r"(?i)^\W*(?:i(?:'|’)ll|i will)\b")
 # In a chat what a person picks now, unless it is to last, and what people say to be polite.
@@ -167,9 +166,11 @@ ORDERED = lazy_pattern(
 # A question without its mark.
 QUESTION = lazy_pattern(
     r"(?i)^\W*(?:(?:ok(?:ay)?|alright|and|so|but|right|hm+)\W+)*(?:why (?!not\b)|what(?:'s| is| are| does"
-    r"| do)\b|who (?:did|is|has)\b|(?:is|are) there\b|how (?:come|do|does|is|are|many|much)\b)|(?:呀|吗|呢|么"
-    r"|行不行|好不好|对不对|是不是)\W*$|^\W*(?:要不要|是不是|能不能|有没有|为什么|为啥)"
-    r"|([\u4e00-\u9fff])不\1[^，。,]{0,3}(?:[啊呀呢]|\W*$)"
+    r"| do)\b|who (?:did|is|has)\b|(?:is|are) there\b|how (?:come|do|does|is|are|many|much)\b"
+    r"|wie (?:spät|viele?|oft|lange)\b|was (?:ist|kostet)\b|wo ist |(?:warum|pourquoi) (?!nicht|pas)"
+    r"|combien\b|quelle heure\b|où (?:est|sont)\b|qué hora\b|cuánt[oa]s?\b|dónde\b|que horas\b|onde (?:está"
+    r"|fica)\b)|(?:呀|吗|呢|么|行不行|好不好|对不对|是不是)\W*$|^\W*(?:要不要|是不是|能不能|有没有|为什么"
+    r"|为啥)|([\u4e00-\u9fff])不\1[^，。,]{0,3}(?:[啊呀呢]|\W*$)"
 )
 # How a person feels, and how its day ends.
 MOOD = lazy_pattern(

@@ -248,6 +248,10 @@ ANYBODY = lazy_pattern(
     r"\b(?:any(?:body|one)|every(?:body|one)|all of us|jeder|alle|tout le monde|todos|todo (?:o |el )?mundo"
     r"|cualquiera|qualquer um|n'importe qui)\b|任何人|大家|所有人"
 )
+# What holds for each of a kind, as against some alone.
+EVERY = lazy_pattern(
+    r"\b(?:all|every(?! \d)|each|jede[mnrs]?|alle[mnr]?|tou(?:s|tes)|tod[ao]s|cada)\b|所有|全部|すべて|全て"
+)
 ALSO = lazy_pattern(r"\b(?:as well|too|also|auch|aussi|también|também)\b")
 # Where, when or on which condition something holds.
 SCOPES = lazy_pattern(

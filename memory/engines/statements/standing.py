@@ -15,6 +15,7 @@ from memory.engines.statements.change_words import (
     ALSO,
     ANYBODY,
     CEASES,
+    EVERY,
     EXCEPTS,
     FORGETS,
     NAMED_NUMBER,
@@ -131,7 +132,7 @@ def replaces(newer: str, older: str) -> bool:
 
 def may_change(text: str) -> bool:
     """Return whether a statement has what the rules need: a number, a denial, a word of change."""
-    is_change = may_revise(text) or announces_change(text) or ANYBODY.search(text)
+    is_change = may_revise(text) or announces_change(text) or ANYBODY.search(text) or ALONE.search(text)
     claims = split_claims(text)
     parts = (part for claim in claims for part in (claim, *split_clauses(claim)))
     return bool(is_change) or any(part.values or part.is_negated for part in parts)
@@ -347,6 +348,16 @@ def open_up(new: Claim, old: Claim) -> Standing:
     return Standing.DOUBTED if is_turned and is_same else Standing.HOLDS
 
 
+def limit(new: Claim, old: Claim) -> Standing:
+    """Judge a claim that holds for some alone where the older one has all, or the other way round."""
+    is_turned = any(
+        one.search(old.text) and other.search(new.text) for one, other in ((EVERY, ALONE), (ALONE, EVERY))
+    )
+    shared = len(new.words & old.words)
+    is_same = shared >= MIN_SUBJECT and 2 * shared >= len(old.words)
+    return Standing.DOUBTED if is_turned and is_same else Standing.HOLDS
+
+
 def say_anew(new: Claim, old: Claim) -> Standing:
     """Judge a claim that names the subject and then says what holds: "the log: a year"."""
     is_counted = differ(new.values, old.values)
@@ -380,5 +391,5 @@ def correct(new: Claim, old: Claim) -> Standing:
 
 RULES = (
     *(give_up, turn_down, take_up, change_value, change_unit, deny, narrow, choose_otherwise, open_up),
-    *(say_anew, criticise, correct),
+    *(limit, say_anew, criticise, correct),
 )
