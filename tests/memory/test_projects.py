@@ -48,7 +48,7 @@ class TestProjects:
         project = ProjectEngine().create_project(slug="tea", name="Tea", actor=actor).project
         fill(local_actor(project.pk))
         removal = ProjectEngine().remove_project(project_slug="tea", confirm="tea", actor=actor)
-        counts = removal.counts
+        counts = {name: count for name, count in removal.counts.items() if name != "ProjectUsage"}  # as above
         assert rows() == before | {"memory_serverentry": 3}
         assert counts == {
             "ApiKey": 1,
