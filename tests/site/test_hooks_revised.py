@@ -142,6 +142,13 @@ def test_what_an_agent_notes_against_a_decision_stands_in_doubt_beside_it(api):
     assert line in ask(api, "s4")
 
 
+def test_an_agent_that_notes_a_decision_in_another_common_word_says_nothing_against_it(api):
+    live(api, "s1", "Passwords are always hashed with argon2id, never bcrypt.")
+    note = "Passwords are always hashed with argon2id, never with bcrypt."
+    assert api.post("/facts", {"fact_text": note, "repository": "github.com/acme/shop"}).status_code == 201
+    assert "later: " not in told(send(api, event("SessionStart", "s3")))
+
+
 @pytest.mark.parametrize(
     ("older", "newer"),
     [

@@ -18,7 +18,7 @@ from memory.db.raw_select import select_by_key
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.sessions.manager import Utterance
 from memory.engines.sessions.utterances import DECIDED, LEARNED, FactEdge, hear_sources, load_edges
-from memory.engines.statements.claims import shares_root
+from memory.engines.statements.claims import says_same, shares_root
 from memory.engines.statements.standing import Standing, changes, judge_standing
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.pair_answers import get_pair_answers
@@ -141,7 +141,9 @@ class Statements:
             (new, old)
             for new in notes
             for old in persons
-            if new.created_at > heard[old.uid].at and changes(new.fact_text, old.fact_text)
+            if new.created_at > heard[old.uid].at
+            and changes(new.fact_text, old.fact_text)
+            and not says_same(new.fact_text, old.fact_text)
         ]
         places = self._name_places([fact for pair in pairs for fact in pair])
         pairs = [(new, old) for new, old in pairs if places[new.uid] == places[old.uid]]
