@@ -119,7 +119,7 @@ def test_a_row_shows_at_once_what_was_chosen(visit: Callable[..., Page], server:
     expect(row.locator(".badge.verified")).to_be_visible()
     wait_for(page, held)
     held.pop().abort()
-    expect(page.get_by_text("The server did not answer. Open the page anew")).to_be_visible()
+    expect(page.get_by_text("The server did not answer. Reload the page")).to_be_visible()
     expect(row.locator(".badge.verified")).to_have_count(0)
     change = f"facts.update_fact(fact_id={uid!r}, updates={{'fact_text': 'Changed.'}}, actor=actor)"
     server.run_python(LOADED + change)

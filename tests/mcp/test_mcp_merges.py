@@ -61,7 +61,7 @@ def test_conflicts_are_decided_with_their_tokens(agent: Agent, conflict: str) ->
     assert item["conflicting"] == ["fact_text", "essence"]
     agent.refused("branch_merge", "conflict", name=TASK, dry_run=False)
     decision: dict[str, Any] = {"id": conflict, "choice": "source", "token": "old"}
-    assert "Decide them anew" in agent.refused(
+    assert "Decide them again" in agent.refused(
         "branch_merge", "conflict", name=TASK, dry_run=False, decisions=[decision]
     )
     decision["token"] = item["token"]

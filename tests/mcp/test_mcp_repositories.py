@@ -339,7 +339,7 @@ def test_a_request_that_calls_no_tool_asks_for_no_session(agent: Agent, actor: A
     callers: list[Caller] = []
 
     def authenticate() -> None:
-        callers.append(authenticate_caller({"type": "http"}, headers))
+        callers.append(authenticate_caller({"type": "http", "path": "/mcp", "headers": []}, headers))
 
     authenticate()  # the key is known now
     assert [sql for sql in list_queries(authenticate) if "memory_session" in sql] == []

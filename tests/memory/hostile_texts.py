@@ -15,7 +15,8 @@ django.setup()
 from conversations.capture import text_cleaning  # noqa: E402
 from conversations.engines.consolidation import rules  # noqa: E402
 from memory.engines.sessions import briefing, tool_calls  # noqa: E402
-from memory.engines.support import revision_rules, similarity, validation  # noqa: E402
+from memory.engines.statements import revision_rules  # noqa: E402
+from memory.engines.support import similarity, validation  # noqa: E402
 from memory.exceptions import Day1Error  # noqa: E402
 from memory.models.hashes import normalise_text  # noqa: E402
 from memory.redaction import redact_text  # noqa: E402

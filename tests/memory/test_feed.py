@@ -119,7 +119,7 @@ def test_a_page_takes_as_many_queries_for_many_branches(
 
 
 def test_the_page_by_day_with_tokens_and_what_was_learned(viewer: Client, actor: Actor, main: Branch) -> None:
-    assert "Nothing was done here yet" in text(viewer.get(PATH))
+    assert "No activity yet" in text(viewer.get(PATH))
     fact = write("Idle <b>fact</b>.", actor, 3)
     observe(actor, 2)
     write("Of another.", actor, 1, "eve <i>")

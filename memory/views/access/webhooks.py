@@ -127,4 +127,4 @@ class DeleteWebhook(WebhookPage, ConfirmPage):
         return super().get_context_data(lead=lead % {"url": self.webhook.url}, **kwargs)
 
 
-add_section(Section("webhooks", lazy("Webhooks"), "link", "admin", order=16, place="settings"))
+add_section(Section("webhooks", lazy("Webhooks"), "link", "", scope="admin", order=16, place="settings"))

@@ -60,8 +60,9 @@ def test_a_place_has_its_sections_as_tabs(maintainer, person, main):
     assert tabs(maintainer, "facts") == tabs(maintainer, "") == []
     assert [path for path, _ in tabs(maintainer, "keys")][-2:] == ["audit", "server"]
     viewer = person("viewer")
-    assert [path for path, _ in tabs(viewer, "members")] == ["members", "handoffs", "templates", "bundles"]
-    assert entries(page(viewer, "/p/test/"))[-1] == "/p/test/members"
+    own = ["connections", "members", "handoffs", "templates", "bundles"]
+    assert [path for path, _ in tabs(viewer, "members")] == own
+    assert entries(page(viewer, "/p/test/"))[-1] == "/p/test/connections"
 
 
 def test_a_viewer_reads_what_agents_saw_and_stated_on_the_web(person, main, actor):

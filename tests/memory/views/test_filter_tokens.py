@@ -122,7 +122,7 @@ LISTS = {
     "conversations": "There are: agent, app, fork, parent, repository, session, status, task, user.",
     "observations": "There are: after, agent, app, before, outcome,",
     "relations": "There are: open_only, relation, source, target.",
-    "audit": "There are: action, after, before, by, kind, target.",
+    "audit": "There are: action, after, before, by, kind, request_id, target.",
     "branches": "There are: archived, name, owner, tag.",
     "keys": "There are: agent, state, user.",
     "questions": "There are: category.",

@@ -288,7 +288,7 @@ def test_it_is_decided_approved_by_another_merged_and_undone(
     story = text(maintainer.get(PAGE))
     told = ("opened it", "decided conflicts: 2", "approved it", "merged it")
     assert sorted(told, key=story.index) == list(told)
-    assert "What the merge changed" in text(maintainer.get(f"{PAGE}?tab=changes"))
+    assert "shows what the merge changed" in text(maintainer.get(f"{PAGE}?tab=changes"))
     maintainer.post(f"{PAGE}?do=revert")
     assert shown(project) == before
     assert "took the merge back" in text(maintainer.get(PAGE))
