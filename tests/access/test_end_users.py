@@ -264,7 +264,7 @@ def test_a_header_names_an_end_user_in_any_letters(encoding: str) -> None:
 
 @pytest.mark.parametrize("name", ["user", "user_id"])
 def test_an_address_over_mcp_names_an_end_user(project: Project, name: str) -> None:
-    scope = {"path": "/mcp", "query_string": f"{name}=alice".encode()}
+    scope = {"path": "/mcp", "headers": [], "query_string": f"{name}=alice".encode()}
     admin, bob = (
         {b"authorization": f"Bearer {api.token}".encode()} for api in (api_for(project), bind(project, "bob"))
     )

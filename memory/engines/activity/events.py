@@ -123,18 +123,17 @@ class EventEngine:
         trail = AuditEntry.objects.filter(project=project_id)
         return trail.aggregate(last=Max("place"))["last"] or 0
 
-    def read_events(
-        self, *, project_id: UUID, after: int, limit: int = BATCH_SIZE
-    ) -> tuple[list[Event], int]:
+    def read_events(self, *, project_id: UUID, after: int, limit: int = 0) -> tuple[list[Event], int]:
         """Return the events after a position, oldest first, and the last position that was read.
 
-        At most ``limit`` entries are read; when the position is still ``after``, there is nothing more.
+        At most ``limit`` entries are read, 500 by default; when the position is still ``after``, there is
+        nothing more.
         """
         newest = self.latest_position(project_id=project_id)
         if newest <= after:
             return [], after
         trail = AuditEntry.objects.filter(project=project_id, place__gt=after).order_by("place")
-        entries = list(trail[:limit])
+        entries = list(trail[: limit or BATCH_SIZE])
         return build_events(project_id, entries), entries[-1].place or after
 
 

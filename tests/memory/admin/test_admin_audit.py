@@ -94,7 +94,8 @@ def test_it_offers_them_in_chinese(maintainer, write):
     html = maintainer.get(AUDIT, headers={"accept-language": "zh-hans"}).content.decode()
     assert shown(html) == {"fact.write": "写入一条事实"}
     assert offered(html)["fact.write"] == "写入一条事实"
-    assert [word for word in offered(html).values() if re.search("[A-Za-z]", word)] == []
+    words = [word.replace("Webhook", "") for word in offered(html).values()]  # a name in Chinese as well
+    assert [word for word in words if re.search("[A-Za-z]", word)] == []
 
 
 def test_an_action_that_an_address_asks_for_stays_chosen(maintainer, write):
