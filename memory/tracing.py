@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from threading import Thread
 from typing import Any
 
 from memory.request_context import current_request
@@ -40,9 +41,11 @@ class Tracing:
         self.tracer = self.provider.get_tracer("day1")
 
     def stop(self, timeout: float) -> None:
-        """Send what waits."""
+        """Send what waits, for at most so many seconds: the library tries for longer."""
         if self.tracer is not None:
-            self.provider.shutdown()
+            ending = Thread(target=self.provider.shutdown, daemon=True)
+            ending.start()
+            ending.join(timeout)
 
     @contextmanager
     def span(self, name: str, **traits: str) -> Iterator[None]:
