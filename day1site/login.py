@@ -4,7 +4,6 @@ Password hashing is slow on purpose. Strangers who try many must neither guess o
 processors.
 """
 
-import hashlib
 import os
 import threading
 import unicodedata
@@ -21,7 +20,7 @@ from django.views.generic.edit import FormMixin
 from day1site.sub_path import find_client_address
 from memory.db.work_slots import work_slots
 from memory.engines.access.logins import LoginTrailEngine
-from memory.engines.support.rate_limits import count_request, forget_request
+from memory.engines.support.rate_limits import count_request, forget_request, hash_caller
 from memory.exceptions import RateLimited
 from memory.views.text.error_text import error_sentence
 
@@ -81,8 +80,7 @@ def _count_try(address: str, name: str) -> list[str]:
     entries: list[str] = []
     try:
         for key, rate in limits:
-            digest = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:32]
-            entries.append(count_request(f"login:{digest}", rate, TRIES))
+            entries.append(count_request(f"login:{hash_caller(key)}", rate, TRIES))
     except RateLimited:
         _forget(entries)
         raise

@@ -7,13 +7,17 @@ the name is checked, the checked one is connected to, no redirect is followed, t
 import json
 import ssl
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.utils.translation import gettext_noop as _
 
 from memory.db.work_slots import work_slots
-from memory.engines.access.oauth_clients import PLAIN_ADDRESS
-from memory.engines.support.public_servers import Allowed, Request, Unanswered, send_request
+from memory.engines.support.public_servers import (
+    Allowed,
+    Request,
+    Unanswered,
+    send_request,
+    split_address,
+)
 from memory.exceptions import Invalid
 
 MAX_BYTES = 16 * 1024
@@ -25,15 +29,10 @@ HEADERS = {"Accept": "application/json", "User-Agent": "Day1", "Connection": "cl
 
 def is_document_address(client_id: str) -> bool:
     """Return whether a program's id is the address of its document, in the one form that is taken."""
-    if len(client_id) > MAX_LENGTH or not PLAIN_ADDRESS.fullmatch(client_id.lower()):
+    parts = split_address(client_id) if len(client_id) <= MAX_LENGTH else None
+    if parts is None or parts.scheme != "https" or not parts.hostname:
         return False
-    try:
-        parts = urlsplit(client_id)
-        known = parts.scheme == "https" and parts.hostname and parts.port != 0 and "@" not in parts.netloc
-    except ValueError:
-        return False
-    is_plain = not {".", ".."} & set(parts.path.split("/")) and "#" not in client_id
-    return bool(known and is_plain and parts.path.strip("/"))
+    return bool(parts.path.strip("/")) and not {".", ".."} & set(parts.path.split("/"))
 
 
 def fetch_document(

@@ -32,7 +32,8 @@ def search(call: Call) -> b.Answer:
     where = call.reading
     call.end()
     found = memory_engine.search(query=query, limit=MAX_RESULTS, **where)
-    hits = [describe_fact(call, hit.fact) for hit in found.hits] if found.known else []
+    base = find_base(call)
+    hits = [describe_fact(base, hit.fact) for hit in found.hits] if found.known else []
     return {"results": hits, "branch": call.branch, "next": 'fetch {"id": "…"}'}
 
 
@@ -51,13 +52,18 @@ def fetch(call: Call) -> b.Answer:
     fact = memory_engine.get(fact_id=uid, **where)
     named = {"category": fact.category, "source": fact.source, "status": fact.status}
     metadata = {**named, "verified": fact.verification_status, "recorded_at": fact.created_at.isoformat()}
-    shown = {**describe_fact(call, fact), "text": fact.fact_text, "metadata": metadata}
+    shown = {**describe_fact(find_base(call), fact), "text": fact.fact_text, "metadata": metadata}
     return {**shown, "branch": call.branch, "next": "search with other words"}
 
 
-def describe_fact(call: Call, fact: Fact) -> dict[str, str]:
-    """Return id, title and address of a fact; on standard input and output that of its resource."""
-    uid, base = str(fact.uid), call.caller.base
+def find_base(call: Call) -> str:
+    """Return where the pages of facts are; on standard input and output their resources."""
+    if not (base := call.caller.base):
+        return "day1://facts"
     slug = Project.objects.filter(pk=call.caller.actor.project_id).values_list("slug", flat=True)[0]
-    url = f"{base}/p/{slug}/facts/{uid}" if base else f"day1://facts/{uid}"
-    return {"id": uid, "title": fact.essence, "url": url}
+    return f"{base}/p/{slug}/facts"
+
+
+def describe_fact(base: str, fact: Fact) -> dict[str, str]:
+    """Return id, title and address of a fact."""
+    return {"id": str(fact.uid), "title": fact.essence, "url": f"{base}/{fact.uid}"}

@@ -1,8 +1,10 @@
 """When a key was used last, and from where: an address that is new is told in the trail."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from ipaddress import ip_address
+from typing import Any
 from uuid import UUID
 
 from django.db.models import F
@@ -55,13 +57,16 @@ def write_addresses(moved: Mapping[tuple[UUID, str], None]) -> None:
 
 def record_address(key: ApiKey, address: str) -> None:
     actor = Actor(key.project_id or NO_PROJECT, "key" if key.project_id else "server", str(key.pk), key.label)
+    with suppress(QuotaExceeded):  # the address is kept, and the project has no room to tell of it
+        record(actor, MOVED, key, {"address": address})
+
+
+def record(actor: Actor, action: str, key: ApiKey, detail: dict[str, Any]) -> None:
+    """Tell of a key in the trail of its project, or of the server."""
     if key.project_id is None:
-        record_server_entry(actor, MOVED, key.prefix, {"address": address})
-        return
-    try:
-        record_entry(actor, MOVED, key.prefix, {"address": address})
-    except QuotaExceeded:  # the address is kept, and the project has no room to tell of it
-        return
+        record_server_entry(actor, action, key.prefix, detail)
+    else:
+        record_entry(actor, action, key.prefix, detail)
 
 
 buffer.register_kind(USED, write_used, merge=max)

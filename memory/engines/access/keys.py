@@ -12,10 +12,8 @@ from django.utils import timezone
 from memory.actors import SCOPES, SERVER, SERVER_SCOPES, Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.key_tokens import find_key, save_new
-from memory.engines.access.key_use import note_use
+from memory.engines.access.key_use import note_use, record
 from memory.engines.access.makers import require_maker
-from memory.engines.audit.server_trail import record_server_entry
-from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import check_name
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.fields.keys import (
@@ -206,14 +204,6 @@ def list_own(actor: Actor) -> ApiKeyQuerySet:
         return ApiKey.objects.filter(project=actor.project_id, connection=None)
     own = Q(project=actor.project_id) if actor.has_scope("admin") else Q(project=None)
     return ApiKey.objects.filter(own | Q(project=None), connection=None)
-
-
-def record(actor: Actor, action: str, key: ApiKey, detail: dict[str, Any]) -> None:
-    """Tell of a key in the trail of its project, or of the server."""
-    if key.project_id is None:
-        record_server_entry(actor, action, key.prefix, detail)
-    else:
-        record_entry(actor, action, key.prefix, detail)
 
 
 def own_key(actor: Actor, key_id: UUID) -> ApiKey:

@@ -1,6 +1,5 @@
 """Logins and passwords in the trails: of each project of the user, and of the server where there is none."""
 
-import hashlib
 from contextlib import suppress
 from typing import Any
 
@@ -12,10 +11,8 @@ from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.members import WEB_SURFACE, build_member_actor, list_memberships
 from memory.engines.audit.server_trail import record_server_entry
 from memory.engines.audit.trail import record_entry
-from memory.engines.support.rate_limits import count_request
+from memory.engines.support.rate_limits import count_request, hash_caller
 from memory.exceptions import QuotaExceeded, RateLimited, StoreDamaged
-
-MAX_NAME_LENGTH = 150
 
 
 @retry_methods
@@ -37,9 +34,9 @@ class LoginTrailEngine:
         """
         action = "login.throttled" if throttled else "login.failed"
         user = get_user_model().objects.filter(username=username).first()
-        name = username[:MAX_NAME_LENGTH] if user else ""
+        name = user.get_username() if user else ""
         try:
-            count_request(f"login-trail:{action}:{hash_try(name, address)}", 1)
+            count_request(f"login-trail:{action}:{hash_caller(f'{address} {name}')}", 1)
             with write_transaction():
                 record_action(user, action, {"address": address}, None)
         except (RateLimited, StoreDamaged, StorageRefused):
@@ -62,7 +59,3 @@ def record_action(user: Any, action: str, detail: dict[str, str], by: Any) -> No
 def build_stranger(project_id: Any) -> Actor:
     """Return the actor of a login that was refused: nobody knows who it was."""
     return Actor(project_id, "system", label="stranger", surface=WEB_SURFACE)
-
-
-def hash_try(name: str, address: str) -> str:
-    return hashlib.sha256(f"{address} {name}".encode("utf-8", "replace")).hexdigest()[:32]

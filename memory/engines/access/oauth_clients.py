@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from memory.db.transactions import retry_methods, write_transaction
+from memory.engines.support.public_servers import split_address
 from memory.exceptions import Invalid
 from memory.models import Connection, OAuthClient
 
@@ -20,7 +21,6 @@ DOCUMENT_TTL = timedelta(hours=1)  # for which a document is not read again
 MAX_REDIRECTS, MAX_ADDRESS, MAX_NAME = 10, 2000, 200
 BLANK = "\u115f\u1160\u2800\u3164\uffa0"  # printable by Unicode, and seen by nobody
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
-PLAIN_ADDRESS = re.compile(r"[!#-;=?-\[\]_a-z~]+")  # of a URL: no space, quote, backslash or other letter
 HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?")  # safe in a policy of a page
 # What a browser opens itself: no program answers to them.
 BROWSER_SCHEMES = frozenset(
@@ -116,14 +116,8 @@ def check_redirect_uri(uri: Any) -> str:
 
 
 def _split(uri: str) -> SplitResult | None:
-    if len(uri) > MAX_ADDRESS or not PLAIN_ADDRESS.fullmatch(uri.lower()) or "#" in uri:
-        return None
-    try:
-        parts = urlsplit(uri)
-        is_plain = not parts.netloc or HOST.fullmatch(parts.netloc)
-        return parts if is_plain and parts.port != 0 else None
-    except ValueError:
-        return None
+    parts = split_address(uri) if len(uri) <= MAX_ADDRESS else None
+    return parts if parts and (not parts.netloc or HOST.fullmatch(parts.netloc)) else None
 
 
 def _is_web(parts: SplitResult) -> bool:

@@ -22,7 +22,6 @@ from memory.actors import Actor
 from memory.conf import conf
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.makers import Identity, require_maker
-from memory.engines.access.oauth_clients import PLAIN_ADDRESS
 from memory.engines.activity.events import EventEngine
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
@@ -32,7 +31,7 @@ from memory.engines.fields.webhooks import DAY_SECONDS, EVENT, SECRET_GRACE, WEB
 from memory.engines.support import validation as c
 from memory.engines.support.ciphers import build_cipher
 from memory.engines.support.pagination import Page, paginate
-from memory.engines.support.public_servers import is_of_network, is_public
+from memory.engines.support.public_servers import is_of_network, is_public, split_address
 from memory.exceptions import Invalid, NotFound, TooLarge
 from memory.models import Project
 from memory.models.webhooks import Webhook, WebhookFailure
@@ -194,12 +193,8 @@ def check_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def check_url(url: str) -> None:
     """Check the address of a receiver; where its name leads is seen when it is sent to. Raises Invalid."""
-    try:
-        parts = urlsplit(url)
-        is_address = PLAIN_ADDRESS.fullmatch(url.lower()) and parts.hostname and parts.port != 0
-    except ValueError:
-        is_address = False
-    if not is_address or "@" in parts.netloc or "#" in url or parts.scheme not in list_schemes():
+    parts = split_address(url)
+    if parts is None or not parts.hostname or parts.scheme not in list_schemes():
         raise Invalid("{field} must be an address of https, without a name and password in it.", field="url")
     if not is_reachable(str(parts.hostname)):
         raise Invalid("{field} must be on a public server.", field="url")

@@ -4,6 +4,7 @@ Every address of the name is checked and the checked one is connected to, so tha
 nowhere else; no redirect is followed.
 """
 
+import re
 import socket
 import ssl
 from collections.abc import Callable, Mapping
@@ -12,9 +13,10 @@ from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from threading import Timer
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 Allowed = Callable[[str], bool]
+PLAIN_ADDRESS = re.compile(r"[!#-;=?-\[\]_a-z~]+")  # of a URL: no space, quote, backslash or other letter
 NAT64 = IPv6Network("64:ff9b::/96")
 
 
@@ -55,6 +57,17 @@ class PinnedConnection(HTTPConnection):
         if self.sock:
             with suppress(OSError):  # it has just ended
                 self.sock.shutdown(socket.SHUT_RDWR)
+
+
+def split_address(url: str) -> SplitResult | None:
+    """Return the parts of a plain address, which has no fragment, name and password; None for another."""
+    if not PLAIN_ADDRESS.fullmatch(url.lower()) or "#" in url:
+        return None
+    try:
+        parts = urlsplit(url)
+        return parts if parts.port != 0 and "@" not in parts.netloc else None
+    except ValueError:
+        return None
 
 
 def send_request(

@@ -7,6 +7,7 @@ do not count, so that waiting for the stated time is enough.
 import math
 import time
 from contextlib import suppress
+from hashlib import sha256
 
 from django.core.cache import cache
 
@@ -22,6 +23,11 @@ def count_request(key: str, rate: int, text: str | None = None) -> str:
     if wait := wait_seconds(now, before, passed, rate):
         raise RateLimited(text, retry_after=wait)
     return now
+
+
+def hash_caller(text: str) -> str:
+    """Return what stands in a key for a name or an address that a stranger may have made up."""
+    return sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def forget_request(entry: str) -> None:
