@@ -34,7 +34,7 @@ def find_client_address(forwarded: str, peer: str) -> str:
         parsed = ip_address(address)
     except ValueError:
         return address[:64]
-    if parsed.version == 4:
+    if parsed.version == 4 or parsed.is_loopback:  # of which there is one, in no network of others
         return str(parsed)
     return str(parsed.ipv4_mapped or ip_network((parsed, 64), strict=False))
 

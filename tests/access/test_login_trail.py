@@ -109,7 +109,7 @@ def test_a_request_is_found_in_the_audit(api: Api, actor: Any) -> None:
 
 def test_a_key_that_comes_from_a_new_address_is_told_once(api: Api, actor: Any) -> None:
     key, token = KeyEngine().create_key(label="laptop", scopes=["read"], actor=actor)
-    for address in ("127.0.0.1", "203.0.113.7", "203.0.113.7", "2001:db8::/64", "", "no address"):
+    for address in ("127.0.0.1", "::1", "203.0.113.7", "203.0.113.7", "2001:db8::/64", "", "no address"):
         current_request.set(RequestContext("one", address))
         KeyEngine().verify_token(token)
         buffer.flush()
