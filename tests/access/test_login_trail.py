@@ -1,5 +1,6 @@
 """Logins, refused ones and changed passwords in the trails, which people read; a broken chain in health."""
 
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,7 +12,7 @@ from memory.actors import local_actor
 from memory.engines.access.keys import KeyEngine
 from memory.engines.audit.trail import check_all, record_entry, seal_entries
 from memory.engines.facts.engine import FactEngine
-from memory.engines.store.check.results import note_problem
+from memory.engines.store.check.results import find_file, note_problem
 from memory.engines.support.usage import UsageEngine
 from memory.engines.support.write_buffer import buffer
 from memory.models import AuditEntry, Membership, Project, ServerEntry
@@ -130,6 +131,15 @@ def test_what_is_taken_out_is_told(api: Api, vera: Any) -> None:
     assert list_entries(api, action="data.export") == [("data.export", "vera", "facts")]
 
 
+@pytest.fixture
+def no_result_after() -> Iterator[None]:
+    """Remove the result of a check, which is a file, for tests of a store that was never checked."""
+    yield
+    if path := find_file():
+        path.unlink(missing_ok=True)
+
+
+@pytest.mark.usefixtures("no_result_after")
 def test_a_changed_entry_is_told_in_health_until_it_is_whole(project: Project, actor: Any, api: Api) -> None:
     entry = record_entry(actor, "test", "true")
     seal_entries(project)
