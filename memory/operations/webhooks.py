@@ -46,11 +46,11 @@ WEBHOOKS.show(
     "list",
     Column("id", head="id"),
     Column("url", _("Address"), "url"),
-    Column("kinds", _("Events"), "events", "names"),
-    Column("branches", _("Branches"), "branches", "names"),
+    Column("kinds", _("Events"), "events", "names", none=_("all")),
+    Column("branches", _("Branches"), "branches", "names", none=_("all")),
     Column("state", _("State"), "state"),
     Column("tried_at", _("Last try"), "last try", "time", none=_("never")),
-    Column("last_error", _("Error"), "error"),
+    Column("last_error", _("Error"), "error", none=_("none")),
 )
 WEBHOOKS.add("retrieve", engine.get_webhook, "Read a webhook", ROW)
 WEBHOOKS.add(

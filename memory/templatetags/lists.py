@@ -55,7 +55,7 @@ class ValueCell:
 
     def render(self, context: template.Context) -> SafeString | str:
         value = self.column.read(context["one"])
-        if value is None or value == "":
+        if value is None or value in ("", []):
             none = self.column.none
             return format_html('<span class="quiet">{}</span>', none) if none else ""
         return conditional_escape(self.show(context, self.column.name, value))
