@@ -80,8 +80,8 @@ KEY = Noun(
             ("admin", _("admin: everything, keys included")),
         ),
         option=Option(
-            "read, propose, write (default), curate, merge, admin; each includes those before it; or server"
-            " alone, for a key that makes and removes projects",
+            "read, propose, write (default), curate, merge, admin; each includes those before it; or one"
+            " alone of the server: metrics, to read its figures, or server, to make and remove projects",
             "--scope",
             "SCOPE",
         ),
