@@ -26,10 +26,11 @@ check: ## run everything that CI runs
 lint: ## run the linters and Django's checks
 	.ci/run lint
 
-docs: ## write the OpenAPI file, the fields of the command line and the schema anew, and test the guides
+docs: ## write the OpenAPI file, the fields of the command line, the schema and the clients anew, and test the guides
 	python3 manage.py write_fields
 	python3 manage.py write_schema
 	python3 manage.py spectacular --file docs/openapi.yaml
+	.venv/bin/python -m clients.generate_python
 	python3 manage.py test tests/test_docs.py
 
 snapshots: ## write anew what outsiders see, in tests/snapshots

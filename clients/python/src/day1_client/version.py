@@ -1,0 +1,3 @@
+"""The release, which is that of the server beside it."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""The packages that people install in their own programs."""
