@@ -113,11 +113,12 @@ class Operation:
 
     @cached_property
     def parameters(self) -> list[Parameter]:
-        """Return the parameters: those of the path in its order, then the others by name."""
+        """Return the parameters: of the path, then what is required, in their order; the others by name."""
         given = {one.name: one for one in [*self._in_body(), *self._beside_body()]}
         places = re.findall(r"{(\w+)}", self.path)
-        rest = sorted(given.keys() - set(places), key=lambda name: (not given[name].required, name))
-        return [given[name] for name in [*places, *rest]]
+        required = [name for name in given if given[name].required and name not in places]
+        others = sorted(given.keys() - {*places, *required})
+        return [given[name] for name in [*places, *required, *others]]
 
     def _beside_body(self) -> Iterator[Parameter]:
         for one in self.described.get("parameters", []):

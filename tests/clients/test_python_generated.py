@@ -47,7 +47,7 @@ def test_the_files_are_what_the_generator_writes_now() -> None:
         if not (generate_python.PACKAGE / name).exists()
         or (generate_python.PACKAGE / name).read_text(encoding="utf-8") != text
     ]
-    assert (stale, generate_python.list_stale(written)) == ([], [])
+    assert (stale, generate_python.list_stale(written)) == ([], []), "run python -m clients.generate_python"
 
 
 def test_every_operation_has_one_method_and_every_method_is_one() -> None:

@@ -23,10 +23,13 @@ def read_answer(answer: httpx.Response, url: str) -> Any:
     if not answer.content:
         return None
     try:
-        return answer.json()
+        found = answer.json()
+        if not isinstance(found, dict):
+            raise ValueError("no object")
+        return found
     except ValueError:
         raise NotDay1(
-            f"What answers at {url} is no Day1 server: it sent no JSON.", status=answer.status_code
+            f"What answers at {url} is no Day1 server: it sent no JSON object.", status=answer.status_code
         ) from None
 
 

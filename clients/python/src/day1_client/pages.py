@@ -5,17 +5,29 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any, Generic, TypeVar, cast
 
+from day1_client.errors import NotDay1
+
 Row = TypeVar("Row")
 Whole = TypeVar("Whole")
+
+
+def read_page(answer: Any) -> tuple[list[Any], str | None]:
+    """Return the rows of a page and the cursor of the next. Raises NotDay1."""
+    try:
+        return list(answer["results"]), answer["next"]
+    except (KeyError, TypeError):
+        raise NotDay1("What was answered is no page of a list.", status=200) from None
 
 
 class Page(Generic[Row, Whole]):
     """A page: ``results`` are its rows, ``answer`` is all that came. A loop goes on to the last page."""
 
+    results: list[Row]
+    next: str | None
+
     def __init__(self, answer: Any, read: Callable[[str], Page[Row, Whole]]) -> None:
         self.answer = cast(Whole, answer)
-        self.results: list[Row] = answer["results"]
-        self.next: str | None = answer["next"]
+        self.results, self.next = read_page(answer)
         self._read = read
 
     def next_page(self) -> Page[Row, Whole] | None:
@@ -35,10 +47,12 @@ class Page(Generic[Row, Whole]):
 class AsyncPage(Generic[Row, Whole]):
     """A page, as ``Page`` is one: ``async for`` goes on to the last one."""
 
+    results: list[Row]
+    next: str | None
+
     def __init__(self, answer: Any, read: Callable[[str], Awaitable[AsyncPage[Row, Whole]]]) -> None:
         self.answer = cast(Whole, answer)
-        self.results: list[Row] = answer["results"]
-        self.next: str | None = answer["next"]
+        self.results, self.next = read_page(answer)
         self._read = read
 
     async def next_page(self) -> AsyncPage[Row, Whole] | None:

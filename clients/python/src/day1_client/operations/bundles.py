@@ -63,7 +63,7 @@ class Bundles(Group):
         return self._send("bundles.restore", "POST /bundles/{id}/restore", locals())
 
     def upload(
-        self, content: t.BundleContent, format: str, schema_version: int, sha256: str, version: int, *,
+        self, format: str, schema_version: int, version: int, content: t.BundleContent, sha256: str, *,
         idempotency_key: str | None = None, branch: str | None = None,
         counts: Mapping[str, Any] | None = None, created_at: t.When | None = None,
         description: str | None = None, dry_run: bool | None = None, import_: bool | None = None,

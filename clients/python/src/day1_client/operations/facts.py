@@ -104,7 +104,7 @@ class Facts(Group):
         return self._page("facts.history", "GET /facts/{id}/history", locals())
 
     def link(
-        self, id: t.At, link_type: t.LinkType, to_id: str, *, idempotency_key: str | None = None,
+        self, id: t.At, to_id: str, link_type: t.LinkType, *, idempotency_key: str | None = None,
         agent_id: str | None = None, branch: str | None = None, session_id: str | None = None,
         task_id: str | None = None, to_type: t.ToType | None = None, valid_from: t.When | Null | None = None,
         valid_until: t.When | Null | None = None, weight: float | None = None,

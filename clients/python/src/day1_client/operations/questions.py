@@ -14,7 +14,7 @@ class Questions(Group):
     """The operations of questions."""
 
     def create(
-        self, expected: Sequence[str], text: str, *, idempotency_key: str | None = None,
+        self, text: str, expected: Sequence[str], *, idempotency_key: str | None = None,
         branch: str | None = None, category: str | None = None, note: str | None = None,
         repository: str | None = None,
     ) -> t.SavedQuestion:

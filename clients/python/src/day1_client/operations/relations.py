@@ -23,7 +23,7 @@ class Relations(Group):
         return self._send("relations.close", "POST /relations/{id}/close", locals())
 
     def create(
-        self, relation_type: str, source_entity: str, target_entity: str, *,
+        self, source_entity: str, relation_type: str, target_entity: str, *,
         idempotency_key: str | None = None, agent_id: str | None = None, branch: str | None = None,
         confidence: float | None = None, properties: Mapping[str, Any] | None = None,
         session_id: str | None = None, task_id: str | None = None, valid_from: t.When | Null | None = None,

@@ -13,7 +13,7 @@ class Scores(Group):
     """The operations of scores."""
 
     def create(
-        self, dimension: str, target_id: str, target_type: t.TargetType, value: float, *,
+        self, target_type: t.TargetType, target_id: str, dimension: str, value: float, *,
         idempotency_key: str | None = None, branch: str | None = None, explanation: str | None = None,
         method: Literal["human", "external"] | None = None, scorer: str | None = None,
     ) -> t.GivenScore:

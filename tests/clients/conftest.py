@@ -1,0 +1,55 @@
+"""One server for the tests of a process; each test has a branch of its own on it."""
+
+import os
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.up_process import ROOT, Up, provisioned
+
+pytest.importorskip("httpx", reason="httpx is not installed")
+
+from day1_client import Day1
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    up = Up(provisioned(tmp_path_factory.mktemp("clients") / "data")).ready()
+    with Day1(up.first["url"], up.first["key"]) as memory:
+        memory.branches.create("empty")
+    yield up
+    up.end()
+
+
+@pytest.fixture(autouse=True)
+def address(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Say in the environment where the server is, as a user does who starts a program."""
+    for name in [name for name in os.environ if name.startswith("DAY1_") and name != "DAY1_TEST_DATA_DIR"]:
+        monkeypatch.delenv(name)
+    if "server" in request.fixturenames:
+        first = request.getfixturevalue("server").first
+        monkeypatch.setenv("DAY1_URL", first["url"])
+        monkeypatch.setenv("DAY1_KEY", first["key"])
+
+
+@pytest.fixture
+def memory(server: Up, address: None, request: pytest.FixtureRequest) -> Iterator[Day1]:
+    """Return the memory of a branch that this test has for itself."""
+    name = re.sub(r"\W+", "-", request.node.name)
+    with Day1(branch=name, timeout=30) as memory, Day1() as root:
+        root.branches.create(name, parent="empty")
+        yield memory
+
+
+def first_block(page: str) -> str:
+    """Return the first block of Python of a page."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = re.search(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert found, page
+    return found[1]
+
+
+def play(page: str) -> None:
+    """Run the first block of a page as it is written."""
+    exec(compile(first_block(page), str(ROOT / page), "exec"), {"__name__": "__main__"})
