@@ -54,7 +54,7 @@ from memory.engines.sessions.lines import (
     mark_fact,
     show_fact,
 )
-from memory.engines.sessions.relevant import Entry, fold_doubted, list_compared_words
+from memory.engines.sessions.relevant import Entry, drop_reworded, fold_doubted, list_compared_words
 from memory.engines.sessions.revisions import ReadPoint, Statements, is_vouched_for, load_facts
 from memory.engines.sessions.utterances import plan_edges
 from memory.engines.statements.standing import changes
@@ -213,7 +213,7 @@ def describe_facts(ask: Ask, found: Found) -> Iterator[Memory]:
         return replace(entry, before=Entry(older, utterances.get(older.uid)) if older else None)
 
     entries = [describe(fact) for fact in newest if fact.session_id != ask.session.key]
-    for entry in fold_doubted(entries, doubted, map(describe, later)):
+    for entry in fold_doubted(drop_reworded(entries), doubted, map(describe, later)):
         strength = max(newest.get(one.fact, 0.0) for one in (entry, entry.doubted) if one)
         yield Memory(entry.lines[-1], entry.at, strength, entry.fact.fact_text, entry.is_own)
 

@@ -7,7 +7,7 @@ from time import sleep
 from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
 
-from conversations.engines.consolidation import rules
+from conversations.engines.consolidation import phrases, rules
 from conversations.engines.consolidation.findings import is_chat
 from conversations.engines.consolidation.report import CREATED, MERGED, ConsolidationReport, build_report
 from conversations.engines.consolidation.runs import list_own_seqs
@@ -49,9 +49,9 @@ SPOKEN = frozenset({Message.Role.USER, Message.Role.ASSISTANT})
 REASONS = (
     (rules.SARCASTIC, NOT_MEANT),
     (rules.ASKS, ASKS),
-    (rules.QUESTION, ASKS),
-    (rules.SUPPOSED, NOT_MEANT),
-    (rules.PASSING, MOMENTARY),
+    (phrases.QUESTION, ASKS),
+    (phrases.SUPPOSED, NOT_MEANT),
+    (phrases.PASSING, MOMENTARY),
 )
 
 

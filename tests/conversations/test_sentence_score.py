@@ -74,6 +74,54 @@ def test_only_the_sentence_of_a_prompt_that_lays_something_down() -> None:
     assert learned(prompt) == ["Money is integer cents here, no floats."]
 
 
+PAYMENTS = "Rules for the payments module"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "rules_told"),
+    [
+        (
+            "three things from now on:\n1) run the linter before you commit\n2) no new dependencies without"
+            " asking\n3) the changelog is updated with every PR",
+            [
+                "run the linter before you commit",
+                "no new dependencies without asking",
+                "the changelog is updated with every PR",
+            ],
+        ),
+        (
+            "Please remember these: 1. all prices are in cents 2. never log customer emails 3. flags live in"
+            " flags.yaml",
+            ["all prices are in cents", "never log customer emails", "flags live in flags.yaml"],
+        ),
+        (
+            "Here are our conventions. Please follow them:\n\n- Use snake_case.\n\n- Line length is 100,\n"
+            "  in tests as well.\n\nNow add a /health endpoint.",
+            ["Use snake_case.", "Line length is 100, in tests as well."],
+        ),
+        (
+            f"{PAYMENTS}:\n- amounts are in cents\n- every refund is audited",
+            [f"{PAYMENTS}: amounts are in cents", f"{PAYMENTS}: every refund is audited"],
+        ),
+        (
+            "merke dir zwei Regeln: 1. Logs auf Englisch 2. Kein Deploy am Freitag",
+            ["Logs auf Englisch", "Kein Deploy am Freitag"],
+        ),
+        ("记住几条规则：1、提交信息用英文 2、金额一律用分", ["提交信息用英文", "金额一律用分"]),
+        ("これからのルール：\n1. コミットは英語\n2. 日付はISO 8601", ["コミットは英語", "日付はISO 8601"]),
+        (
+            "* never mock the database\n* tests hit a real postgres\n* fixtures stay small",
+            ["never mock the database", "tests hit a real postgres", "fixtures stay small"],
+        ),
+        ("some things to fix:\n1. fix the typo in README\n2. rename foo to bar\n3. run the tests", []),
+        ("plan:\n1. read the schema\n2. write the migration\n3. deploy", []),
+        ("can you summarise the rules we have? 1. linting 2. tests 3. docs", []),
+    ],
+)
+def test_each_item_of_a_list_of_rules_is_laid_down(prompt: str, rules_told: list[str]) -> None:
+    assert learned(prompt) == rules_told
+
+
 def answered(text: str, question: str) -> list[str]:
     return [lesson.text for lesson in rules.lessons(text, spoken_by_user=True, previous=question)]
 

@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 from memory.engines.statements.claims import prefers_same, says_same
+from memory.engines.statements.rewording import Sayings, rewords
 from memory.engines.statements.standing import Standing, judge_standing
 from memory.texts import add_taken_back, split_taken_back
 
@@ -225,6 +226,31 @@ def test_one_choice_over_another_is_the_same_in_any_words(newer: str, standing: 
     older = "I prefer tabs over spaces"
     assert prefers_same(newer, older) is (standing is Standing.HOLDS)
     assert judge_standing(newer, older) is standing
+
+
+@pytest.mark.parametrize(
+    ("text", "statement", "same"),
+    [
+        (
+            "From now on we use tabs rather than spaces in Python files.",
+            "Use tabs in Python files, not spaces.",
+            True,
+        ),
+        ("Agreed: I went with Postgres rather than Mongo.", "The ledger is in Postgres, not in Mongo.", True),
+        ("From now on we use spaces rather than tabs.", "Don't use tabs; use spaces", True),
+        ("A partir de ahora usamos tabs y no espacios.", "usamos tabs en vez de espacios", True),
+        ("今後コミットメッセージは英語で書くことにします。", "コミットメッセージは英語で書く", True),
+        ("From now on we use spaces rather than tabs.", "Use tabs, not spaces.", False),
+        ("From now on we deploy on Fridays.", "Never deploy on Fridays", False),
+        ("From now on we use 5 retries for webhooks.", "Use 3 retries for webhooks", False),
+        ("We use Postgres rather than Mongo.", "We keep the ledger in Postgres.", False),
+        ("From now on admins may delete projects.", "Only admins may delete projects", False),
+        ("Decision: noted.", "Use tabs, not spaces.", False),
+    ],
+)
+def test_who_says_over_again_what_was_said_lays_nothing_down(text: str, statement: str, same: bool) -> None:
+    assert rewords(text, statement) is same
+    assert Sayings(["Never log emails.", statement]).says(text) is same
 
 
 def test_no_statement_changes_itself_or_what_shares_nothing_with_it() -> None:

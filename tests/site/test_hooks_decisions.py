@@ -96,6 +96,23 @@ def test_who_decided_is_told(api, actor):
     ]
 
 
+def test_an_agents_rewording_is_no_fact_and_its_own_decision_stands_below(api, actor):
+    said = {"prompt": "Use tabs in Go files, not spaces.", "prompt_id": "s1-0"}
+    send(api, event("UserPromptSubmit", "s1", **said))
+    answer = "From now on we use tabs rather than spaces in Go files. We decided that Maria owns the menu."
+    send(api, event("Stop", "s1", last_assistant_message=answer, prompt_id="s1-0"))
+    send(api, event("SessionEnd", "s1"))
+    learn("s1")
+    told_lines = [(said["prompt"], ""), ("We decided that Maria owns the menu.", "agent")]
+    assert [line[:2] for line in read_lines(api, "s2")] == told_lines
+    noted = "Convention: tabs rather than spaces in all Go files"
+    FactEngine().write_fact(fact_text=noted, category="decision", actor=actor)
+    assert [line[:2] for line in read_lines(api, "s3")] == told_lines
+    asked = send(api, event("UserPromptSubmit", "s4", prompt="Write the Go files of the parser with tabs"))
+    assert noted not in told(asked)
+    assert said["prompt"] in told(asked)
+
+
 def test_a_repair_has_the_day_of_its_success(api):
     failed = {"tool_name": "Bash", "tool_input": {"command": "./run"}, "error": "Exit code 1\nno port"}
     send(api, event("PostToolUseFailure", tool_use_id="t1", **failed))

@@ -172,10 +172,10 @@ def test_a_person_may_go_back_to_what_was_before(api):
     assert read_start(api, "s4") == [(OLD, NEW)]
 
 
-def test_what_the_agent_says_replaces_nothing(api, actor):
+def test_what_the_agent_says_replaces_nothing_and_stands_below(api, actor):
     import_said(actor, "a", "2020-01-01T00:00:00Z", OLD)
     import_said(actor, "b", "2020-02-01T00:00:00Z", NEW, role="assistant")
-    assert read_start(api, "s3") == [(NEW, ""), (OLD, "")]
+    assert read_start(api, "s3") == [(OLD, ""), (NEW, "")]
 
 
 def test_an_older_statement_that_is_imported_later_comes_as_what_was_before(api, actor):

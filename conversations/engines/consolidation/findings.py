@@ -28,6 +28,9 @@ from conversations.engines.consolidation.withdrawals import (
     read_withdrawal,
 )
 from conversations.models import ConsolidationRun, Message
+from memory.engines.sessions.manager import Utterance
+from memory.engines.sessions.utterances import find_utterances
+from memory.engines.statements.rewording import rewords
 from memory.engines.statements.standing import announces_change, changes, may_change, replaces
 from memory.engines.support.batches import batched
 from memory.models import Fact, FactLink, Observation, RecallLog, Session
@@ -276,6 +279,29 @@ def drop_open(
         if not one.is_open or is_telling:
             kept.append(one)
     return kept
+
+
+def drop_reworded(
+    earlier: EarlierDecisions, found: Sequence[Finding], leaders: Mapping[str, str]
+) -> list[Finding]:
+    """Return the findings without an agent's statements that would be facts of their own, those that are
+    ``leaders``, and say a person's over again in other words.
+    """
+    own_facts = [one for one in found if leaders.get(one.text) == one.text]
+    echoing = [one for one in own_facts if one.is_statement and not one.is_persons]
+    if not echoing:
+        return list(found)
+    decided = earlier.find(one.text for one in echoing)
+    heard = find_utterances(
+        (fact for facts in decided.values() for fact in facts), earlier.session.branch.lineage()
+    )
+    persons = {uid for uid, one in heard.items() if one.speaker == Utterance.PERSON}
+    own = [one.text for one in found if one.is_persons]
+    known = {
+        text: [fact.fact_text for fact in facts if fact.uid in persons] for text, facts in decided.items()
+    }
+    repeated = {text for text, others in known.items() if any(rewords(text, one) for one in (*own, *others))}
+    return [one for one in found if one not in echoing or one.text not in repeated]
 
 
 def list_changed(earlier: EarlierDecisions, found: Sequence[Finding]) -> dict[str, list[Fact]]:

@@ -10,12 +10,15 @@ from memory.texts import NO_ABBREVIATION, count_dense
 
 MIN_SENTENCE_LENGTH, MAX_SENTENCE_LENGTH = 10, 400  # characters of a sentence
 MIN_PART_LENGTH = 2  # of a sentence of a prompt: an answer may be one word
+MIN_COUNTED = 2  # items of a list within a line
 MAX_TYPED_LINES, MAX_TYPED_LENGTH = 24, 2500  # of a prompt; what is longer has something pasted in it
 MAX_EDGE_LINES, MAX_EDGE_LENGTH = 4, 600  # of what a person writes before and behind it
 
 CODE_BLOCK = re.compile(r"^[^\S\n]*(```|~~~).*?(?:^[^\S\n]*\1|\Z)", re.S | re.M)
 QUOTE = re.compile(r"^[^\S\n]*(?:>|//|/\*|<!--).*$", re.M)  # of a message, or of code
 MARK = re.compile(r"^[^\S\n]*(?:[-*+•]|\d+[.)]|#+)[^\S\n]+", re.M)
+# A list within a line: "1. … 2. … 3. …", "1) …, 2) …".
+COUNTED = re.compile(r"(?:^|(?<=[\s,;:，；：。(]))(\d{1,2})(?:[.)]\s+|[、．）]\s*)(?=\D)")
 END = re.compile(rf"(?<=[.!?]){NO_ABBREVIATION}\s+|(?<=[。！？])|\n+")
 LOG_LINE = re.compile(r"^\W*(?:\d{2,4}[-:/]\d\d\b|(?:WARN(?:ING)?|ERROR|INFO|DEBUG|FATAL)\b)")
 PARAGRAPHS = re.compile(r"\n[^\S\n]*\n\s*")
@@ -49,12 +52,29 @@ OUTPUT = re.compile(  # how a line looks that a program printed, or that is code
 
 def sentences(text: str, min_length: int = MIN_SENTENCE_LENGTH) -> Iterator[str]:
     """Yield the sentences of a message's prose: no code, no output, no quotations, none too short or long."""
-    for part in END.split(MARK.sub("", drop_output(text))):
+    for part in END.split(MARK.sub("", drop_output(break_lists(text)))):
         line = " ".join(part.replace("**", "").split())
         if LOG_LINE.match(part):
             continue
         if len(line) <= MAX_SENTENCE_LENGTH and measure_length(line) >= min_length:
             yield line
+
+
+def break_lists(text: str) -> str:
+    """Return a text in which each item of a list within a line has a line of its own."""
+    return "\n".join(map(break_list, text.split("\n")))
+
+
+def break_list(line: str) -> str:
+    marks = list(COUNTED.finditer(line))
+    if len(marks) < MIN_COUNTED or [int(one[1]) for one in marks] != list(range(1, len(marks) + 1)):
+        return line
+    starts = [0, *(one.start() for one in marks), len(line)]
+    return "\n".join(
+        part.strip().rstrip(",;，；、").strip()
+        for part in map(line.__getitem__, map(slice, starts, starts[1:]))
+        if part.strip()
+    )
 
 
 def drop_output(text: str) -> str:

@@ -14,6 +14,7 @@ from conversations.engines.consolidation.finding import Finding
 from conversations.engines.consolidation.findings import (
     SessionReader,
     drop_open,
+    drop_reworded,
     find_consumed,
     is_chat,
     list_known_texts,
@@ -283,10 +284,11 @@ def plan_piece(source: SessionSource, piece: Piece) -> PiecePlan | None:
     persons = {one.text for one in news if one.is_persons}
     same = {text: fact for text, fact in same.items() if text not in persons or fact.source_type in LEARNED}
     news = [one for one in news if one.text not in same or same[one.text].uid not in source.recalled]
+    leaders = choose_leaders([one.text for one in news if one.text not in same], texts)
+    news = drop_reworded(earlier, news, leaders)
     stated = find_first_times(news)
     prompts = {(text, one.text) for text, others in overruled.items() for one in others}
     comparison = compare_texts(earlier, stated, [text for text in stated if text not in same], prompts)
-    leaders = choose_leaders([one.text for one in news if one.text not in same], texts)
     return PiecePlan(head, news, same, leaders, comparison)
 
 

@@ -14,6 +14,7 @@ from memory.engines.sessions.lines import Line, fenced_line, mark_fact, mark_old
 from memory.engines.sessions.manager import Utterance
 from memory.engines.sessions.revisions import ReadPoint, Statements, get_time, is_vouched_for
 from memory.engines.sessions.utterances import DECIDED, plan_edges
+from memory.engines.statements.rewording import Sayings
 from memory.engines.versions.repositories import filter_named, find_repositories, is_left_out
 from memory.models import Fact, Session
 from memory.texts import split_taken_back
@@ -55,9 +56,25 @@ class Entry:
         return self.fact.category in DECIDED
 
     @property
-    def group(self) -> tuple[bool, bool, bool]:
-        """Return by what entries are ordered before their time."""
-        return not self.fact.pinned, not self.is_own, not self.is_decided
+    def is_agents(self) -> bool:
+        return self.utterance is not None and self.utterance.speaker == Utterance.AGENT
+
+    @property
+    def is_persons(self) -> bool:
+        return self.utterance is not None and self.utterance.speaker == Utterance.PERSON
+
+    @property
+    def is_note(self) -> bool:
+        """Return whether it says something that no person said, and that is short enough to be compared."""
+        is_seen = self.fact.source_type == Fact.SourceType.OBSERVATION
+        return not (self.is_persons or is_seen) and len(self.fact.fact_text) <= MAX_COMPARED
+
+    @property
+    def group(self) -> tuple[bool, bool, bool, bool]:
+        """Return by what entries are ordered before their time: what an agent said stands below a person's
+        words.
+        """
+        return not self.fact.pinned, not self.is_own, not self.is_decided, self.is_agents
 
     @cached_property
     def lines(self) -> list[Line]:
@@ -107,7 +124,7 @@ def list_relevant(session: Session, lineage: Lineage, now: datetime, newest: New
         Entry(fact, utterances.get(fact.uid), is_own=bool(where.get(fact.uid)))
         for fact in attach_belief([*facts, *rest], lineage)
     ]
-    entries = sorted(every[: len(facts)], key=lambda entry: entry.group)
+    entries = sorted(drop_reworded(every[: len(facts)]), key=lambda entry: entry.group)
     return drop_repeats(fold_doubted(fold_revised(entries, revised), doubted, every))
 
 
@@ -182,6 +199,18 @@ def drop_repeats(entries: Iterable[Entry]) -> list[Entry]:
             earlier.add(words)
             kept.append(entry)
     return kept
+
+
+def drop_reworded(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries without those in which somebody says a person's decision over again in other words:
+    an agent that notes what it was told. What a curator verified or pinned stays.
+    """
+    noted = [one for one in entries if one.is_note and not is_vouched_for(one.fact)]
+    if not noted:
+        return list(entries)
+    persons = Sayings(one.fact.fact_text for one in entries if one.is_decided and one.is_persons)
+    repeated = {one.fact.uid for one in noted if persons.says(one.fact.fact_text)}
+    return [one for one in entries if one.fact.uid not in repeated]
 
 
 def list_compared_words(text: str) -> tuple[str, ...]:
