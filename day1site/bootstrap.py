@@ -4,14 +4,12 @@
 lock has changed, and re-executes in it. DAY1_NO_BOOTSTRAP=1 skips that, for containers.
 """
 
-import fcntl
 import gc
 import hashlib
 import importlib.util
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -128,7 +126,9 @@ def reexec_in_venv(argv: list[str]) -> None:
     python = str(environment.python)
     # One malloc arena per thread would keep unused memory in each.
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")
-    os.execv(python, [python, str(ROOT / "manage.py"), *argv[1:]])
+    from memory.processes import become
+
+    become([python, str(ROOT / "manage.py"), *argv[1:]])
 
 
 def locks_for(argv: list[str]) -> list[str]:
@@ -203,8 +203,12 @@ class Environment:
 
     def __init__(self, root: Path) -> None:
         self.root, self.folder = root, root / ".venv"
-        self.python = self.folder / "bin" / "python"
-        self.launcher = self.folder / "bin" / "day1"
+        from day1site import launcher
+
+        programs = self.folder / launcher.PROGRAMS
+        self.python, self.launcher = programs / launcher.PYTHON, programs / launcher.LAUNCHER
+        main = root / "day1site" / "cli" / "__main__.py"
+        self.launcher_bytes = launcher.render_launcher(self.python, main).encode()
         self.stamp = self.folder / "day1-installed.json"
         self.unfinished = self.folder / "day1-installing"
 
@@ -219,11 +223,11 @@ class Environment:
     def holds(self, lock: str) -> bool:
         """Return whether exactly this lock file was installed completely, for the present Python."""
         try:
-            installed = json.loads(self.stamp.read_text())
-            launcher = self.launcher.read_text()
+            installed = json.loads(self.stamp.read_text(encoding="utf-8"))
+            launcher = self.launcher.read_bytes()
         except (OSError, ValueError):
             return False
-        if launcher != self.launcher_text() or lock not in installed:
+        if launcher != self.launcher_bytes or lock not in installed:
             return False
         return installed[lock] == self.hash_lock(lock) and installed.get("python") == self.base()
 
@@ -258,7 +262,7 @@ class Environment:
             command(sys.executable, "-I", "-m", "venv", str(self.folder))
 
     def install(self, lock: str) -> None:
-        count = len(re.findall(r"^[\w.-]+==", (self.root / lock).read_text(), re.MULTILINE))
+        count = len(re.findall(r"^[\w.-]+==", (self.root / lock).read_text(encoding="utf-8"), re.MULTILINE))
         # The lock names every package; an older pip looks for newer ones of "package[extra]" and gives up.
         options = ["--no-deps", "--require-hashes", "--only-binary", ":all:"]
         options += ["--no-binary", DRIVER] if lock == MATRIXONE else []  # it is published as source only
@@ -276,25 +280,15 @@ class Environment:
     def write_launcher(self) -> None:
         """Write ``.venv/bin/day1`` atomically: the command line from any folder, also through a link."""
         draft = self.launcher.with_name(".day1.new")
-        draft.write_text(self.launcher_text())
+        draft.write_bytes(self.launcher_bytes)
         draft.chmod(0o755)
         draft.replace(self.launcher)
-
-    def launcher_text(self) -> str:
-        """Return a launcher that runs the command line only, without checks, and without Django unless
-        needed.
-        """
-        python, main = (
-            shlex.quote(str(path)) for path in (self.python, self.root / "day1site" / "cli" / "__main__.py")
-        )
-        # An empty entry of PYTHONPATH is the current folder, whose files Python would run before ours.
-        return f'#!/bin/sh\nDAY1_NO_BOOTSTRAP=1 PYTHONPATH= exec {python} {main} "$@"\n'
 
     def write_stamp(self, lock: str, others: Iterable[str] = ()) -> None:
         names = dict.fromkeys([RUNTIME, lock, *others])
         installed = {"python": self.base(), **{name: self.hash_lock(name) for name in names}}
         draft = self.stamp.with_suffix(".new")
-        draft.write_text(json.dumps(installed))
+        draft.write_text(json.dumps(installed), encoding="utf-8")
         draft.replace(self.stamp)
 
     def hash_lock(self, lock: str) -> str:
@@ -307,16 +301,13 @@ class Environment:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Lock the installation: one start installs, the others wait for it."""
-        folder = os.open(self.root, os.O_RDONLY)
-        try:
-            try:
-                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+        from memory.file_locks import try_lock, wait_for_lock
+
+        with open(self.folder.with_name(f"{self.folder.name}.lock"), "ab") as file:
+            if not try_lock(file.fileno()):
                 say("Another start is installing; waiting for it …")
-                fcntl.flock(folder, fcntl.LOCK_EX)
+                wait_for_lock(file.fileno())
             yield
-        finally:
-            os.close(folder)
 
 
 def check_venv_module() -> None:
@@ -371,7 +362,7 @@ def command(*words: str, count: int = 0) -> None:
     It runs in the checkout: uv reads settings of the current folder, which may be anybody's.
     """
     pipe, both = subprocess.PIPE, subprocess.STDOUT
-    with subprocess.Popen(words, cwd=ROOT, stdout=pipe, stderr=both, text=True) as process:
+    with subprocess.Popen(words, cwd=ROOT, stdout=pipe, stderr=both, text=True, errors="replace") as process:
         last = print_progress(process.stdout or (), count)
     if process.returncode:
         for line in last:

@@ -7,7 +7,6 @@ first; a request in progress is never cut off.
 import errno
 import logging
 import os
-import resource
 import socket
 import time
 from asyncio import TimerHandle, Transport
@@ -24,12 +23,17 @@ BACKLOG = 2048  # connections queued by the system until accepted
 ACCEPT_BATCH = 50  # accepted in one batch
 HEAD_SECONDS = 20.0  # for a client to complete the head of a request
 MAX_DESCRIPTORS = 8192
+MIN_DESCRIPTORS = 1024  # the usual limit, before it is raised
 RESERVED_DESCRIPTORS = 256  # for the database, the log, and accepted connections not yet counted
 LOG_SECONDS = 60.0  # between two log lines on the same problem
 
 
 def raise_descriptor_limit() -> int:
     """Raise the limit of file descriptors, within reason; return the limit."""
+    try:
+        import resource
+    except ImportError:  # Windows has none
+        return MAX_DESCRIPTORS
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     target = MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MAX_DESCRIPTORS)
     if soft != resource.RLIM_INFINITY and soft < target:
@@ -107,7 +111,7 @@ class Connections:
         return True
 
 
-connections = Connections(get_max_connections(resource.getrlimit(resource.RLIMIT_NOFILE)[0]))
+connections = Connections(get_max_connections(MIN_DESCRIPTORS))  # until the server runs, see `serve`
 
 
 class HeaderTimeoutProtocol(H11Protocol):

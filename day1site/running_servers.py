@@ -1,6 +1,5 @@
 """Servers of ``up`` that run on this machine: their addresses and data directories. Standard library only."""
 
-import fcntl
 import hashlib
 import json
 import os
@@ -8,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from memory.file_locks import is_locked
 
 LOCK_NAME = "up.lock"
 
@@ -27,7 +28,7 @@ def announced(data_dir: Path) -> Iterator[None]:
     name = f"{hashlib.sha256(str(data_dir).encode()).hexdigest()[:16]}.json"
     with suppress(OSError, RuntimeError):
         notes_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
-        (notes_folder() / name).write_text(json.dumps({"data_dir": str(data_dir)}))
+        (notes_folder() / name).write_text(json.dumps({"data_dir": str(data_dir)}), encoding="utf-8")
     try:
         yield
     finally:
@@ -40,7 +41,7 @@ def list_running() -> list[RunningServer]:
     found = []
     for note in sorted(notes_folder().glob("*.json")):
         with suppress(OSError, ValueError, KeyError, TypeError):
-            if server := read_running(Path(json.loads(note.read_text())["data_dir"])):
+            if server := read_running(Path(json.loads(note.read_text(encoding="utf-8"))["data_dir"])):
                 found.append(server)
             else:
                 note.unlink(missing_ok=True)
@@ -50,20 +51,10 @@ def list_running() -> list[RunningServer]:
 def read_running(data_dir: Path) -> RunningServer | None:
     """Return the server that holds the lock of a data directory; None where there is none."""
     try:
-        with open(data_dir / LOCK_NAME) as file:
-            return None if is_free(file.fileno()) else RunningServer(json.load(file)["url"], data_dir)
+        with open(data_dir / LOCK_NAME, encoding="utf-8") as file:
+            return RunningServer(json.load(file)["url"], data_dir) if is_locked(file.fileno()) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def is_free(handle: int) -> bool:
-    """Tell whether nobody holds the lock, which is given back at once."""
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    fcntl.flock(handle, fcntl.LOCK_UN)
-    return True
 
 
 def notes_folder() -> Path:

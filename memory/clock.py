@@ -4,11 +4,12 @@ It is the machine's, as long as that goes on. When that is set back it counts on
 starts then begins where the store ends: see ``memory.engines.store.release``.
 """
 
-import os
 import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+
+from memory.processes import after_fork
 
 MICROSECONDS = 1_000_000
 
@@ -48,7 +49,7 @@ class ForwardClock:
 
 
 clock = ForwardClock()
-os.register_at_fork(after_in_child=clock.restart_lock)
+after_fork(clock.restart_lock)
 
 
 def read_time() -> datetime:

@@ -16,6 +16,8 @@ from typing import Any
 
 from django.db import transaction
 
+from memory.processes import is_running
+
 logger = logging.getLogger(__name__)
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # read by the library when it is imported
 SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -147,7 +149,9 @@ def forget_ended(folder: Path) -> None:
     """Delete the gauges of processes that have ended; what they counted stays."""
     for file in folder.glob("gauge_live*.db"):
         try:
-            os.kill(int(file.stem.rpartition("_")[2]), 0)
-        except (ProcessLookupError, PermissionError):  # none, or somebody else's of the same number
+            runs = is_running(int(file.stem.rpartition("_")[2]))
+        except PermissionError:  # somebody else's of the same number
+            runs = False
+        if not runs:
             with suppress(FileNotFoundError):
                 file.unlink()

@@ -1,6 +1,5 @@
 """A server as a user starts it: the process of `up`, and Python run beside it on the same data directory."""
 
-import fcntl
 import json
 import os
 import shutil
@@ -17,8 +16,10 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from memory.file_locks import wait_for_lock
 from tests import databases
 from tests.shadow_folder import list_executed, make_shadows
+from tests.systems import HAS_PROC
 
 ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT_SECONDS = 120  # for a busy machine
@@ -84,7 +85,7 @@ def make_once(name: str, make: Callable[[Path], None]) -> Path:
     """Return a folder of the test run that its first process fills for all of them."""
     folder = run_folder() / name
     with folder.with_suffix(".lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        wait_for_lock(lock.fileno())
         if not folder.exists():
             made = Path(mkdtemp())
             make(made)
@@ -171,9 +172,10 @@ class Up:
 
     @property
     def processes(self) -> list[int]:
-        """Return the processes that serve: those that `up` has forked, or itself. Needs /proc."""
+        """Return the processes that serve: those that `up` has forked, or itself where none does."""
         main = self.process.pid
-        forked = Path(f"/proc/{main}/task/{main}/children").read_text().split()
+        children = Path(f"/proc/{main}/task/{main}/children")
+        forked = children.read_text().split() if HAS_PROC else []
         return [int(text) for text in forked] or [main]
 
     def add_demo(self) -> None:

@@ -1,6 +1,5 @@
 """Recall on a prompt: the few facts and messages of the repository that it, or a failed command, needs."""
 
-import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -61,6 +60,7 @@ from memory.engines.statements.standing import changes
 from memory.engines.versions.repositories import is_left_out, name_repositories
 from memory.models import Branch, Fact, FactLink, Observation, Project, Session, VectorClock
 from memory.models.hashes import normalise_text
+from memory.processes import after_fork
 from memory.texts import UUID_PATTERN
 
 MAX_READERS = 16  # threads that read prompts
@@ -87,7 +87,7 @@ def get_executor() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(MAX_READERS, thread_name_prefix="prompt")
 
 
-os.register_at_fork(after_in_child=get_executor.cache_clear)
+after_fork(get_executor.cache_clear)
 
 
 def recall_for_prompt(

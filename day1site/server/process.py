@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import fcntl
 import gc
 import json
 import logging
@@ -11,7 +10,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
@@ -39,6 +38,8 @@ from day1site.server.supervisor import Supervisor
 from memory.db.backend import get_file_check
 from memory.db.process_group import end_group, get_group, start_group
 from memory.engines.support.write_buffer import buffer
+from memory.file_locks import try_lock
+from memory.processes import CAN_FORK, IS_WINDOWS, is_running
 from memory.providers.embedding import load_for_children
 from memory.tracing import tracing
 
@@ -47,6 +48,10 @@ if TYPE_CHECKING:
 
 GRACE = 3  # seconds for running requests, and for each background thread, to finish
 KILLED_SECONDS = 5.0  # for the processes of a killed server to end
+EXCLUSIVE = getattr(socket, "SO_EXCLUSIVEADDRUSE", 0)  # of Windows
+CANNOT_FORK = "DAY1_PROCESSES is {count}, but this system cannot fork processes: leave it out, one serves."
+# Windows ends a console program by a break, which `day1 service` and others send.
+SIGNALS = [signal.SIGINT, signal.SIGTERM, *filter(None, [getattr(signal, "SIGBREAK", None)])]
 
 
 class CannotStart(Exception):
@@ -76,11 +81,8 @@ def data_dir_lock(folder: Path, database: Path | None = None) -> Iterator[list[I
 @contextmanager
 def hold_lock(path: Path, target: Path) -> Iterator[IO[str]]:
     with closing(open_lock(path)) as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if not (is_abandoned(file) and wait_for_lock(file)):
-                raise CannotStart(f"Day1 is running already on {target}{who_holds(file)}.") from None
+        if not try_lock(file.fileno()) and not (is_abandoned(file) and wait_for_lock(file)):
+            raise CannotStart(f"Day1 is running already on {target}{who_holds(file)}.")
         yield file
 
 
@@ -88,12 +90,9 @@ def is_abandoned(file: IO[str]) -> bool:
     """Tell whether the server that holds a lock was killed; its processes end as soon as they see it."""
     file.seek(0)
     try:
-        os.kill(int(json.load(file)["pid"]), 0)
-    except ProcessLookupError:
-        return True
+        return not is_running(int(json.load(file)["pid"]))
     except (ValueError, KeyError, TypeError, OSError):
         return False
-    return False
 
 
 def wait_for_lock(file: IO[str]) -> bool:
@@ -101,8 +100,7 @@ def wait_for_lock(file: IO[str]) -> bool:
     until = monotonic() + KILLED_SECONDS
     while monotonic() < until:
         sleep(0.05)
-        with suppress(BlockingIOError):
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if try_lock(file.fileno()):
             return True
     return False
 
@@ -110,7 +108,7 @@ def wait_for_lock(file: IO[str]) -> bool:
 def open_lock(path: Path) -> IO[str]:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return open(path, "a+")
+        return open(path, "a+", encoding="utf-8")
     except OSError as error:
         reason = "it is a file" if isinstance(error, FileExistsError) else error.strerror
         raise CannotStart(f"The data directory {path.parent} cannot be written: {reason}.") from None
@@ -156,7 +154,8 @@ def bind(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError):
         raise CannotStart(f"This machine has no address {host}: choose another --host.") from None
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # On Windows SO_REUSEADDR would share the port with the program that has it.
+        listener.setsockopt(socket.SOL_SOCKET, EXCLUSIVE if IS_WINDOWS else socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen()
     except OSError as error:
@@ -168,7 +167,7 @@ def bind(host: str, port: int) -> socket.socket:
 def bind_error(error: OSError, host: str, port: int) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"Port {port} of {host} is taken by another program: stop that one or choose another --port."
-    if error.errno == errno.EACCES:
+    if error.errno == errno.EACCES and port < 1024:
         return f"Port {port} is reserved for the system: choose a --port above 1023."
     return f"This machine cannot listen on {host}, port {port}: {error.strerror}."
 
@@ -232,6 +231,8 @@ def serve_all(listener: socket.socket, processes: int, worker: bool, announce: C
     if processes == 1:
         serve(listener, worker, announce)
         return
+    if not CAN_FORK:
+        raise CannotStart(CANNOT_FORK.format(count=processes))
 
     def work(number: int, first: bool) -> None:
         serve(listener, worker and number == 0, announce if first and number == 0 else lambda: None)
@@ -283,7 +284,7 @@ def serve(listener: socket.socket, worker: bool, announce: Callable[[], None]) -
         announce()
 
     server = Server(application, start)
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in SIGNALS:
         signal.signal(number, server.ask_to_stop)
     try:
         server.run(sockets=[listener])

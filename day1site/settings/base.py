@@ -5,10 +5,11 @@ import sys
 from django.utils.log import CallbackFilter
 
 from day1site.logs import StrangersFilter, TextFormatter, with_request_id, without_traceback
-from day1site.settings.env import Env, count_cores
+from day1site.settings.env import Env
 from day1site.settings.paths import ASSETS, ROOT, command_options, command_prefix, data_dir, database
 from day1site.settings.unfold import UNFOLD  # noqa: F401
 from memory.conf import MERGE_GATES
+from memory.processes import CAN_FORK, count_cores
 from memory.quota import Quota
 from memory.ranking import RECIPES
 
@@ -95,7 +96,7 @@ SILENCED_SYSTEM_CHECKS = ["models.W037"]  # on MatrixOne an index with a conditi
 
 # Processes that serve. Elsewhere than on Linux, system libraries may not be used after a fork.
 PROCESSES = env.whole(
-    "DAY1_PROCESSES", min(count_cores(), 4) if sys.platform == "linux" else 1, low=1, high=64
+    "DAY1_PROCESSES", min(count_cores(), 4) if sys.platform == "linux" and CAN_FORK else 1, low=1, high=64
 )
 
 # For the rate limits of keys. In the memory of one server; in Redis for several.

@@ -1,6 +1,5 @@
 """Validated environment variables: an invalid value is refused in one sentence."""
 
-import os
 from collections.abc import Collection
 from contextlib import suppress
 from typing import NoReturn
@@ -89,11 +88,6 @@ def wrong(name: str, requested: str, text: str) -> NoReturn:
 
 def missing(name: str) -> NoReturn:
     raise ImproperlyConfigured(f"{name} must be set.")
-
-
-def count_cores() -> int:
-    """Return the number of processor cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def allowed_hosts(host: str, others: list[str]) -> list[str]:

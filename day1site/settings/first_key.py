@@ -37,7 +37,7 @@ def find_file(folder: Path, store: str) -> Path:
 def read_file(file: Path) -> dict[str, Any]:
     """Return the content of the file; {} where its owner has removed it."""
     try:
-        content = json.loads(file.read_text())
+        content = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}

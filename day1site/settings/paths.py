@@ -65,7 +65,7 @@ def secret_key(folder: Path) -> str:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
             write_private(path, secrets.token_urlsafe(50), replace=False)
-        return path.read_text()
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         reason = "it is a file" if isinstance(error, FileExistsError) else error.strerror
         raise ImproperlyConfigured(f"The data directory {folder} cannot be written: {reason}.") from None
@@ -78,7 +78,7 @@ def write_private(path: Path, text: str, replace: bool = True) -> None:
     """
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
     try:
-        with open(handle, "w") as file:
+        with open(handle, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

@@ -5,6 +5,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from memory.processes import IS_WINDOWS
+
 
 def create_draft(path: Path) -> Path:
     """Create an empty draft file in the target's folder."""
@@ -46,7 +48,9 @@ def write_file(path: Path, text: str) -> None:
 
 
 def fsync_dir(folder: Path) -> None:
-    """Sync a folder, so that its entries survive a power cut."""
+    """Sync a folder, so that its entries survive a power cut; Windows opens none, and writes them itself."""
+    if IS_WINDOWS:
+        return
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

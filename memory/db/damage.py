@@ -41,7 +41,7 @@ def name_mark(store: str) -> Path:
 def find_damage(store: str) -> Damage | None:
     """Return what is known of a store's damage; None for one that is not marked."""
     try:
-        text = name_mark(store).read_text()
+        text = name_mark(store).read_text(encoding="utf-8")
     except OSError:
         return _unwritten.get(store)
     try:

@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from typing import Any
 
+from memory.processes import after_fork
+
 
 class Deferred(Sequence[Any]):
     """A sequence computed in another thread; any access waits for it."""
@@ -37,4 +39,4 @@ def get_executor() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="beside")
 
 
-os.register_at_fork(after_in_child=get_executor.cache_clear)
+after_fork(get_executor.cache_clear)

@@ -5,7 +5,6 @@ last of them. A lock is a byte of that file (POSIX): the system releases it with
 ends. A process without a group is alone, and shares nothing.
 """
 
-import fcntl
 import hashlib
 import mmap
 import os
@@ -15,6 +14,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from time import monotonic, sleep
+
+from memory import file_locks
 
 SLOT = struct.Struct("<16sdq")  # digest of the key, when it expires, its number
 SLOTS = 65_536
@@ -42,14 +43,10 @@ class ProcessGroup:
 
     def try_lock(self, byte: int) -> bool:
         """Lock a byte for this process; return False while another one holds it."""
-        try:
-            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
-        except (BlockingIOError, PermissionError):
-            return False
-        return True
+        return file_locks.try_lock_byte(self._file.fileno(), byte)
 
     def unlock_byte(self, byte: int) -> None:
-        fcntl.lockf(self._file, fcntl.LOCK_UN, 1, byte)
+        file_locks.unlock_byte(self._file.fileno(), byte)
 
     # ---- numbers -------------------------------------------------------------------------------
 
@@ -57,7 +54,7 @@ class ProcessGroup:
     def hold_numbers(self) -> Iterator["Numbers"]:
         """Yield the numbers, which no other thread or process reads or writes meanwhile."""
         with self._mutex:
-            fcntl.lockf(self._file, fcntl.LOCK_EX, 1, NUMBERS_BYTE)
+            file_locks.wait_for_byte(self._file.fileno(), NUMBERS_BYTE)
             try:
                 yield Numbers(self._memory)
             finally:

@@ -5,12 +5,13 @@ work a thread waits at each of its calls, and with it all who wait for the lock 
 waits for a lock or for another server leaves its slot to others meanwhile.
 """
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
+
+from memory.processes import after_fork
 
 MAX_WAIT_SECONDS = 1.0  # for a slot: a few long requests must not keep out all others
 SLOTS = 3  # one thread in Python, others in the database, the model or numpy
@@ -59,7 +60,7 @@ class WorkSlots:
 
 
 work_slots = WorkSlots()
-os.register_at_fork(after_in_child=work_slots.reset_slots)
+after_fork(work_slots.reset_slots)
 
 
 class SlotExecutor(ThreadPoolExecutor):

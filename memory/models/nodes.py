@@ -6,7 +6,6 @@ database; no two processes have one at the same time, so their ids never collide
 next millisecond and never goes back.
 """
 
-import os
 import secrets
 import threading
 import uuid
@@ -16,6 +15,7 @@ from django.db import connection, models, transaction
 from memory.clock import clock
 from memory.conf import conf
 from memory.db.transactions import before_write_transaction
+from memory.processes import after_fork
 
 EPOCH_MS = 1_704_067_200_000  # 2024-01-01T00:00:00Z
 NODES = 1024
@@ -157,7 +157,7 @@ def lease_end() -> int:
 
 next_rid = RowIds()
 before_write_transaction.append(next_rid.ensure_lease)
-os.register_at_fork(after_in_child=next_rid.drop_leases)
+after_fork(next_rid.drop_leases)
 
 
 def new_rid() -> int:
@@ -190,7 +190,7 @@ class PublicIds:
 
 
 new_uuid = PublicIds()
-os.register_at_fork(after_in_child=new_uuid.restart_ids)
+after_fork(new_uuid.restart_ids)
 
 
 def uuid7() -> uuid.UUID:

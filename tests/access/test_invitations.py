@@ -1,6 +1,5 @@
 """Invitations by link: through the engine, REST, the command line's REST, and in the browser."""
 
-import fcntl
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +16,7 @@ from day1site.cli import main as run_command
 from memory.actors import Actor
 from memory.engines.access.invitations import InvitationEngine
 from memory.exceptions import Conflict, Exists, Invalid, NotFound, ScopeMissing
+from memory.file_locks import try_lock
 from memory.models import AuditEntry, Invitation, Membership, Project
 from tests.memory.api.client import UNKNOWN, api_for, nothing_left, refused
 from tests.memory.views.conftest import browser, person
@@ -201,7 +201,7 @@ def test_a_link_of_the_command_line_leads_to_the_server_of_its_data(
     with open(tmp_path / "up.lock", "w") as lock:
         lock.write('{"pid": 1, "url": "http://192.0.2.7:8766"}')
         lock.flush()
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert try_lock(lock.fileno())
         assert make_link() == "http://192.0.2.7:8766/join"
 
 

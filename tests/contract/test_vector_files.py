@@ -30,6 +30,7 @@ from tests.contract.test_vectors_contract import ASKED, MODEL, actor, embed, nea
 from tests.databases import only_on_sqlite
 from tests.memory.test_branches import some_actor, write
 from tests.memory.test_process_group import end_of, in_child
+from tests.systems import needs_fork
 
 __all__ = ["actor"]  # a fixture
 
@@ -90,6 +91,7 @@ def test_without_files_it_reads_both(actor: Actor, files: Path, settings: Any) -
     assert count_reads(actor, "memory_vector") == 1
 
 
+@needs_fork
 @pytest.mark.parametrize("rows", [1, 0])
 def test_a_process_that_has_read_lets_the_next_one_read(actor: Actor, settings: Any, rows: int) -> None:
     settings.DAY1 = {**settings.DAY1, "vector_file_rows": rows}
@@ -104,6 +106,7 @@ def test_a_process_that_has_read_lets_the_next_one_read(actor: Actor, settings: 
         end_group()
 
 
+@needs_fork
 def test_a_process_waits_for_the_one_that_reads_and_maps_its_files(actor: Actor, files: Path) -> None:
     fill(actor)
     (folder,) = list_folders(files)

@@ -21,6 +21,7 @@ from memory.providers.openai_compat import OpenAICompatible
 from memory.providers.openai_server import MAX_ABANDONED_REQUESTS
 from memory.providers.tool_chat import ToolChatServer
 from tests.memory.fake_provider import dripping
+from tests.systems import needs_fork
 
 FORK = """
 import os
@@ -408,6 +409,7 @@ class TestChoice:
         }
         assert getattr(find_provider(model), "model", None) == (model if found else None)
 
+    @needs_fork
     def test_a_forked_child_can_embed(self):
         ended = subprocess.run([sys.executable, "-c", FORK], timeout=40, capture_output=True, text=True)
         assert (ended.returncode, ended.stdout) == (0, "(1, 384)\n"), ended.stderr

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory import metrics
+from tests.systems import needs_fork
 from tests.up_process import ROOT
 
 COUNT = """
@@ -27,6 +28,7 @@ print(*sorted({os.stat(file).st_blocks * 512 >= file.stat().st_size for file in 
 """
 
 
+@needs_fork
 @pytest.mark.slow
 @pytest.mark.parametrize(("limit", "counted"), [(2**22, "500\nTrue\n"), (2**20, "0\n\n")])
 def test_files_are_on_the_disk_before_they_are_counted_in(tmp_path: Path, limit: int, counted: str) -> None:

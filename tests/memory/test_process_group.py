@@ -14,7 +14,9 @@ from memory.db import process_group
 from memory.db.process_group import FOREVER, ProcessGroup, Turn, end_group, start_group
 from memory.db.sqlite.storage import get_state, note_refusal
 from memory.db.sqlite.write_lock import FileLock
+from tests.systems import needs_fork
 
+pytestmark = needs_fork
 KEYS = st.sampled_from([f"key {number}" for number in range(12)])
 
 

@@ -12,6 +12,7 @@ import pytest
 import manage
 from day1site import bootstrap
 from day1site.bootstrap import DEV, MATRIXONE, MULTILINGUAL, RUNTIME, Environment, StartupError, locks_for
+from day1site.launcher import render_launcher
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -46,6 +47,13 @@ def calls(checkout: Path) -> list[str]:
     return [" ".join(line.split()[:2]) for line in lines if line != "--version"]
 
 
+BARE = (
+    "manage.py",
+    "day1site/bootstrap.py",
+    "day1site/launcher.py",
+    "memory/file_locks.py",
+    "memory/processes.py",
+)
 MADE = ["venv --python", "pip install"]
 
 
@@ -142,7 +150,7 @@ def test_a_python_without_venv_says_what_to_install(checkout: Path, monkeypatch)
     stub.mkdir()
     (stub / "ensurepip.py").write_text("raise ImportError('not on this Debian')\n")
     (checkout / "bin" / "uv").unlink()
-    for name in ("manage.py", "day1site/bootstrap.py"):
+    for name in BARE:
         (checkout / name).parent.mkdir(exist_ok=True)
         (checkout / name).write_bytes((ROOT / name).read_bytes())
     env = {"PATH": str(checkout / "bin"), "PYTHONPATH": str(stub)}
@@ -165,11 +173,27 @@ def test_an_old_python_can_read_manage_py() -> None:
     ast.parse((ROOT / "manage.py").read_text(), feature_version=(3, 4))
 
 
-def test_bootstrap_needs_nothing_but_the_standard_library() -> None:
-    tree = ast.parse((ROOT / "day1site" / "bootstrap.py").read_text())
+@pytest.mark.parametrize("file", BARE)
+def test_bootstrap_needs_nothing_but_the_standard_library(file: str) -> None:
+    tree = ast.parse((ROOT / file).read_text())
     named = {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
     named |= {name.name for node in tree.body if isinstance(node, ast.Import) for name in node.names}
     assert {name.split(".")[0] for name in named} <= set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize(
+    ("for_windows", "text"),
+    [
+        (False, "#!/bin/sh\nDAY1_NO_BOOTSTRAP=1 PYTHONPATH= exec '/a b/python' /c/__main__.py \"$@\"\n"),
+        (
+            True,
+            "@echo off\r\nsetlocal\r\nset DAY1_NO_BOOTSTRAP=1\r\nset PYTHONPATH=\r\n"
+            '"/a b/python" "/c/__main__.py" %*\r\n',
+        ),
+    ],
+)
+def test_the_launcher_of_each_system(for_windows: bool, text: str) -> None:
+    assert render_launcher(Path("/a b/python"), Path("/c/__main__.py"), for_windows) == text
 
 
 @pytest.mark.parametrize(

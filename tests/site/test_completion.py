@@ -1,12 +1,10 @@
 """The scripts that ``day1 completion`` prints, in the shells that they are for."""
 
 import os
-import pty
 import select
 import shutil
 import subprocess
 import sys
-import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +16,7 @@ from day1site.cli.registry import build
 from tests.site.test_up import ROOT, environment
 
 pytestmark = pytest.mark.slow
+pty, termios = pytest.importorskip("pty"), pytest.importorskip("termios")
 
 TIMEOUT_SECONDS = 60  # for a busy machine
 WINDOW = (50, 200)  # lines and columns

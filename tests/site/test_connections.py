@@ -2,7 +2,6 @@
 
 import http.client
 import os
-import resource
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -117,6 +116,7 @@ def test_descriptors_are_left_for_the_database(descriptors: int, most: int) -> N
 
 @pytest.fixture
 def without_descriptors() -> Iterator[Callable[[], None]]:
+    resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 
     def use_up() -> None:

@@ -1,6 +1,5 @@
 """``migrate-store`` to another file: complete, resumable, verified."""
 
-import fcntl
 import json
 import os
 import shutil
@@ -18,6 +17,7 @@ from django.db import connection
 
 from day1site.running_servers import LOCK_NAME
 from memory.engines.store.release import FIRST
+from memory.file_locks import try_lock
 from tests.command_line import Day1
 from tests.databases import only_on_sqlite
 from tests.up_process import migrated_store, provisioned
@@ -216,6 +216,6 @@ def own_address(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("own_address")
 def test_a_store_that_is_served_is_not_carried(day1: Day1, settings: Any, tmp_path: Path) -> None:
     with (Path(settings.DATA_DIR) / LOCK_NAME).open("a+") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        assert try_lock(file.fileno())
         status, _, trouble = day1("migrate-store", "--to", url(tmp_path / "n.sqlite3"))
     assert (status, "Stop it first" in trouble) == (1, True)

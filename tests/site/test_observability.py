@@ -5,7 +5,6 @@ import os
 import re
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 
@@ -17,12 +16,10 @@ from day1site.request_log import name_route
 from memory.metrics import METRICS
 from tests.http_doubles import DoubleServer
 from tests.site.test_processes import Client, wait_until
+from tests.systems import needs_fork, needs_proc
 from tests.up_process import ROOT, Up, prepared
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to tell processes apart"),
-]
+pytestmark = [pytest.mark.slow, needs_fork, needs_proc]
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 
 

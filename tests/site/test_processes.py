@@ -12,12 +12,10 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
+from tests.systems import needs_fork, needs_proc
 from tests.up_process import TIMEOUT_SECONDS, Up, prepared
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to tell processes apart"),
-]
+pytestmark = [pytest.mark.slow, needs_fork, needs_proc]
 
 
 class Client:

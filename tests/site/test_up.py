@@ -24,6 +24,7 @@ from day1site.server import provisioning
 from day1site.server.process import bind
 from memory.engines.access.provisioning import FirstStart
 from tests import databases
+from tests.systems import HAS_PROC
 from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment, prepared
 
 
@@ -200,7 +201,7 @@ def test_every_request_finds_a_thread_that_has_its_connection(running: Up) -> No
     """Open no connection per request, as Django's own ASGI handler would."""
     for _ in range(40):
         running.get("/api/v1/health")
-    if not Path("/proc/self/task").exists():
+    if not HAS_PROC:
         pytest.skip("needs /proc to count open files")
     for process in running.processes:
         opened = [target(path) for path in Path(f"/proc/{process}/fd").iterdir()]

@@ -150,7 +150,7 @@ def run_manage(folder: str, words: Sequence[str]) -> "subprocess.CompletedProces
     """Run a command on another data directory, in a process of its own."""
     env = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
     env |= {"DAY1_DATA_DIR": folder, "DAY1_NO_BOOTSTRAP": "1", "DJANGO_SETTINGS_MODULE": SETTINGS}
-    return subprocess.run([sys.executable, *START, *words], env=env, capture_output=True, text=True)
+    return subprocess.run([sys.executable, *START, *words], env=env, capture_output=True, encoding="utf-8")
 
 
 # ---- output ------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """The commands on the whole local store, and those that manage.py carries out."""
 
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import progress
 from day1site.cli.parameters import switch
 from day1site.cli.transport.local_store import open_store
+from memory.processes import become
 
 MANAGE = Path(__file__).resolve().parents[3] / "manage.py"
 # The second from an installed wheel; -P leaves the current folder off Python's path.
@@ -27,8 +27,7 @@ class ManageCommand(click.Command):
         return ctx.args
 
     def invoke(self, ctx: click.Context) -> None:
-        sys.stdout.flush()
-        os.execv(sys.executable, [sys.executable, *START, str(self.name), *ctx.args])
+        become([sys.executable, *START, str(self.name), *ctx.args])
 
 
 up = ManageCommand("up", help="Start the server.", add_help_option=False)

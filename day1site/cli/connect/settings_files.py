@@ -126,7 +126,7 @@ def drop_empty(text: str, path: Sequence[str], original: str | None) -> str:
 
 def is_own_hook(entry: Any) -> bool:
     """Tell whether it runs Day1's hook client, wherever that stood."""
-    return str(Path("hooks", "client", HOOK.name)) in json.dumps(entry)
+    return f"hooks/client/{HOOK.name}" in json.dumps(entry).replace("\\\\", "/")
 
 
 def read_value(file: Path, *path: str) -> Any:

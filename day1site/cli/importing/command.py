@@ -1,6 +1,5 @@
 """``import-from``: what another program remembers."""
 
-import fcntl
 import os
 import tempfile
 from collections import Counter
@@ -20,6 +19,7 @@ from day1site.cli.importing.writer import LIVE, TranscriptWriter, ago
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import note, note_secrets, progress
 from day1site.cli.parameters import WHOLE, OneOf, argument, branch_option, option, switch
+from memory.file_locks import try_lock, wait_for_lock
 from memory.redaction import count_marks
 
 
@@ -28,14 +28,13 @@ def hold_import_lock() -> Iterator[None]:
     """Wait for another import of this user on this machine, wherever it stores; however that one ends, the
     system lets go of it.
     """
-    file = Path(tempfile.gettempdir()) / f"day1-import-{os.getuid()}.lock"
-    handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    user = os.getuid() if hasattr(os, "getuid") else "user"  # on Windows each user has a folder of its own
+    file = Path(tempfile.gettempdir()) / f"day1-import-{user}.lock"
+    handle = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not try_lock(handle):
             note("Another import is at work; waiting for its end.")
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            wait_for_lock(handle)
         yield
     finally:
         os.close(handle)

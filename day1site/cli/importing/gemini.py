@@ -197,7 +197,7 @@ def _find_root(path: Path) -> str:
     for parent in path.parents:
         note = parent / ".project_root"
         if parent.name == "chats" and (note := parent.parent / ".project_root").is_file():
-            return note.read_text(errors="replace")[:1000].strip()
+            return note.read_text(encoding="utf-8", errors="replace")[:1000].strip()
     return ""
 
 

@@ -261,7 +261,7 @@ class Spool:
 
     def set_delivered(self, offset):
         draft = self.mark + ".new"
-        with open(draft, "w") as file:
+        with open(draft, "w", encoding="utf-8") as file:
             file.write(str(offset))
         os.replace(draft, self.mark)
 
@@ -298,14 +298,7 @@ class Lock:
 
     def _try(self):
         try:
-            if sys.platform == "win32":
-                import msvcrt
-
-                msvcrt.locking(self.handle, msvcrt.LK_NBLCK, 1)
-            else:
-                import fcntl
-
-                fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(self.handle)
         except OSError:
             return False
         return True
@@ -315,6 +308,17 @@ class Lock:
 
     def __exit__(self, *_):
         os.close(self.handle)
+
+
+def lock_file(handle):
+    """Lock an open file. Raises OSError where another process has it."""
+    try:
+        import fcntl
+    except ImportError:
+        windows = __import__("msvcrt")
+        windows.locking(handle, windows.LK_NBLCK, 1)
+    else:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def write_all(handle, data):
@@ -373,7 +377,8 @@ def in_background(spool):
         own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hook.py")
         words = [sys.executable, "-I", "-S", own, "--deliver", "1", "--config", spool.config]
         nothing = subprocess.DEVNULL
-        subprocess.Popen(words, stdin=nothing, stdout=nothing, stderr=nothing, creationflags=0x08000008)
+        apart = 0x08000008 if os.name == "nt" else 0  # without a console, in a group of its own
+        subprocess.Popen(words, stdin=nothing, stdout=nothing, stderr=nothing, creationflags=apart)
         return
     nowhere = os.open(os.devnull, os.O_RDWR)
     for handle in (0, 1, 2):  # before the fork: the program waits until nobody has them open

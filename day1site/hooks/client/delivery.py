@@ -233,7 +233,7 @@ class Sender:
         path = self.spool.path("dropped")
         if count:
             before = self.read_text(path) if os.path.exists(path) else ""
-            with open(path, "w") as file:
+            with open(path, "w", encoding="utf-8") as file:
                 file.write(str(count + int(before if before.isdigit() else 0)))
 
     def has_due(self):

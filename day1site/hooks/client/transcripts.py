@@ -59,7 +59,7 @@ class Transcripts:
         kept = sorted(self.known.items(), key=lambda pair: -pair[1]["seen"])[:MAX_KNOWN]
         young = {path: one for path, one in kept if one["seen"] > time.time() - KNOWN_SECONDS}
         draft = self.file + ".new"
-        with open(draft, "w") as file:
+        with open(draft, "w", encoding="utf-8") as file:
             os.chmod(draft, 0o600)
             json.dump(young, file)
         os.replace(draft, self.file)

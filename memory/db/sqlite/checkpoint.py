@@ -11,6 +11,8 @@ import sqlite3
 import threading
 from typing import Any
 
+from memory.processes import after_fork
+
 logger = logging.getLogger(__name__)
 
 MIB = 1024 * 1024
@@ -74,4 +76,4 @@ def reset_after_fork() -> None:
     _bounds.clear()
 
 
-os.register_at_fork(after_in_child=reset_after_fork)
+after_fork(reset_after_fork)

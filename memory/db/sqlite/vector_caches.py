@@ -1,6 +1,5 @@
 """The vector caches of a process, one for each project and model."""
 
-import os
 import threading
 from collections import OrderedDict
 from typing import Any
@@ -10,6 +9,7 @@ from django.db import models
 from memory.conf import conf
 from memory.db.querysets import Lineage
 from memory.db.sqlite.vector_cache import VectorCache
+from memory.processes import after_fork
 
 _residents: OrderedDict[tuple, VectorCache] = OrderedDict()
 _registry = threading.Lock()
@@ -29,7 +29,7 @@ def drop_project(project_id: Any) -> None:
             del _residents[key]
 
 
-os.register_at_fork(after_in_child=forget_vector_caches)
+after_fork(forget_vector_caches)
 
 
 def find_vector_cache(connection: Any, model: type[models.Model], lineage: Lineage) -> VectorCache | None:

@@ -92,7 +92,7 @@ class VectorFiles:
         return None
 
     def _load_folder(self, folder: Path, epoch: int, n: int, tokens: list[str]) -> CacheState | None:
-        meta = json.loads((folder / META).read_text())
+        meta = json.loads((folder / META).read_text(encoding="utf-8"))
         if meta.pop("format") != FORMAT or meta["epoch"] < epoch:
             shutil.rmtree(folder, ignore_errors=True)  # of an erased text, or of another release
             return None
@@ -157,7 +157,7 @@ def write_state(folder: Path, state: CacheState) -> None:
     write_blocks(folder, state)
     meta = {name: getattr(state, name) for name in SCALARS} | {"format": FORMAT, "rows": list(state.rows)}
     meta["loaded"] = [[branch, *limits] for branch, limits in state.loaded.items()]
-    with (folder / META).open("w") as file:
+    with (folder / META).open("w", encoding="utf-8") as file:
         json.dump(meta, file)
         sync_file(file)
 

@@ -5,13 +5,13 @@ SQLite's own busy handler polls, so that under load some writers starve; it is o
 other programs.
 """
 
-import os
 import threading
 from collections import deque
 from time import monotonic
 
 from memory.db.process_group import Turn, get_group
 from memory.db.work_slots import work_slots
+from memory.processes import after_fork
 
 TURN_SECONDS = 0.05  # for the writers of one process, while those of others wait
 
@@ -117,4 +117,4 @@ def reset_after_fork() -> None:
     _locks.clear()
 
 
-os.register_at_fork(after_in_child=reset_after_fork)
+after_fork(reset_after_fork)

@@ -1,7 +1,6 @@
 """Embedding worker: sends pending texts to the provider, stores the vectors or reschedules."""
 
 import logging
-import os
 import random
 import threading
 import time
@@ -22,6 +21,7 @@ from memory.engines.support.batches import batched
 from memory.engines.support.foreground import FOREGROUND
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.models import Project, Vector, VectorClock
+from memory.processes import after_fork
 from memory.providers.embedding import EmbeddingProvider, tells_words
 from memory.providers.openai_server import refuses_text
 
@@ -81,7 +81,7 @@ class ProjectLocks:
 
 
 TURNS = ProjectLocks()
-os.register_at_fork(after_in_child=TURNS.reset_locks)
+after_fork(TURNS.reset_locks)
 
 
 class EmbeddingRun:

@@ -82,7 +82,7 @@ class SessionStore(db.SessionStore):
         if not is_damaged():
             end_kept(folder)
         try:
-            return (folder / key).read_text() if key and key.isalnum() else None
+            return (folder / key).read_text(encoding="utf-8") if key and key.isalnum() else None
         except OSError:
             return None
 

@@ -1,8 +1,9 @@
 """Requests that a person waits for, and background work of the same process that lets them go first."""
 
-import os
 import threading
 from types import TracebackType
+
+from memory.processes import after_fork
 
 MAX_WAIT_SECONDS = 0.25  # for background work: it gets its turn under a steady load, too
 
@@ -40,4 +41,4 @@ class Foreground:
 
 
 FOREGROUND = Foreground()
-os.register_at_fork(after_in_child=FOREGROUND.reset)
+after_fork(FOREGROUND.reset)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.systems import needs_fork
 from tests.up_process import ROOT, environment, prepared
 
 MOVED = {
@@ -19,6 +20,7 @@ MOVED = {
 }
 
 
+@needs_fork
 @pytest.mark.slow
 def test_a_merge_and_its_revert_are_done_or_not(tmp_path: Path) -> None:
     folder = prepared(tmp_path / "data")
