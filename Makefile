@@ -1,4 +1,4 @@
-.PHONY: help up test fast nightly timings check lint docs snapshots coverage wheel format lock
+.PHONY: help up test fast nightly timings check lint docs typescript snapshots coverage wheel format lock
 
 PARALLEL = -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
@@ -31,7 +31,11 @@ docs: ## write the OpenAPI file, the fields of the command line, the schema and 
 	python3 manage.py write_schema
 	python3 manage.py spectacular --file docs/openapi.yaml
 	.venv/bin/python -m clients.generate_python
+	.venv/bin/python -m clients.generate_typescript
 	python3 manage.py test tests/test_docs.py
+
+typescript: ## check and test the TypeScript client, with a server of this checkout
+	cd clients/typescript && npm ci --no-audit --no-fund && npm run check && npm test
 
 snapshots: ## write anew what outsiders see, in tests/snapshots
 	DAY1_WRITE_SNAPSHOTS=1 python3 manage.py test tests/snapshots
