@@ -20,10 +20,12 @@ from memory.exceptions import (
     ScopeMissing,
     UserForbidden,
 )
+from memory.models.projects import Membership
 from memory.models.usage import check_room
 
 # Each scope includes those before it.
-SCOPES = ("read", "propose", "write", "curate", "merge", "admin")
+SCOPES = ("read", "propose", "write", "curate", "merge", "admin", "owner")
+ADMIN, OWNER = SCOPES[-2:]
 # The scopes of who keeps the server, and sees no memory of any project: its figures; its projects and their
 # templates. None of those above includes one of them, and they include none of those.
 SERVER_SCOPES = ("metrics", "server")
@@ -35,7 +37,7 @@ WRITES = ("propose", "write")  # the scopes of what makes a project grow
 # Kind and id of an actor, as people name one whose label is that of several: user:7, key:0197…, local:
 IDENTITY = re.compile(r"(user|key|local|server|system):(\S*)")
 
-ROLE_SCOPES = {"viewer": "read", "curator": "curate", "maintainer": "admin"}
+ROLE_SCOPES = dict(zip(Membership.Role.values, ("read", "curate", ADMIN, OWNER), strict=True))
 
 
 @dataclass(frozen=True)
@@ -129,9 +131,9 @@ class Actor:
         return replace(self, told_at=moment)
 
     def within(self, project_id: UUID) -> Self:
-        """Return who keeps the server as an admin of a project that it makes or changes."""
+        """Return who keeps the server as an owner of a project that it makes or changes."""
         self.require_scope(SERVER)
-        return replace(self, project_id=project_id, scopes=frozenset({"admin"}), expires_at=None)
+        return replace(self, project_id=project_id, scopes=frozenset({OWNER}), expires_at=None)
 
     def write_time(self) -> datetime:
         """Return the time under which the actor's next write is recorded."""
@@ -226,6 +228,6 @@ def _write_name(name: str) -> str:
 
 
 def local_actor(project_id: UUID, label: str = "local", surface: str = "cli") -> Actor:
-    """Return an admin actor for the command line, which can read the data directory itself."""
-    scopes = frozenset({"admin", SERVER})
+    """Return an owner's actor for the command line, which can read the data directory itself."""
+    scopes = frozenset({OWNER, SERVER})
     return Actor(project_id, "local", label=label, scopes=scopes, surface=surface)

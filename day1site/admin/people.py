@@ -205,13 +205,13 @@ class Projects(EngineModelAdmin):
     ]
 
     def save_model(self, request: HttpRequest, obj: Project, form: Any, change: bool) -> None:
-        """Save a project; a new one gets its branch main, and its maker as first maintainer."""
+        """Save a project; a new one gets its branch main, and its maker as owner."""
         values = {name: form.cleaned_data[name] for name in form.changed_data if name != "quota"}
         if change:
             actor, slug = build_server_actor(obj.pk, request.user), form.initial["slug"]
             ProjectEngine().update_project(actor=actor, project_slug=slug, **values)
         else:
-            maker = {"username": request.user.get_username(), "role": Membership.Role.MAINTAINER.value}
+            maker = {"username": request.user.get_username(), "role": Membership.Role.OWNER.value}
             actor = build_server_actor(NO_PROJECT, request.user)
             obj.pk = ProjectEngine().create_project(actor=actor, members=[maker], **values).project.pk
         if "quota" in form.changed_data:

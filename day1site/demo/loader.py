@@ -11,7 +11,7 @@ from day1site.demo.player import PROGRAM, SURFACE, Player, actor_in
 from day1site.demo.script import find_start, steps
 from memory.actors import Actor
 from memory.engines.access.project_removal import count_rows
-from memory.engines.access.projects import ProjectEngine, add_maintainers
+from memory.engines.access.projects import ProjectEngine, add_owners
 from memory.engines.audit.trail import record_entry
 from memory.exceptions import Conflict, NotFound
 from memory.models import AuditEntry, Project
@@ -101,7 +101,7 @@ def _acts(project: Project) -> QuerySet[AuditEntry]:
 
 def _begin(actor: Actor) -> Project:
     def prepare(project: Project) -> None:
-        add_maintainers(project, get_user_model().objects.filter(is_superuser=True, is_active=True))
+        add_owners(project, get_user_model().objects.filter(is_superuser=True, is_active=True))
         record_entry(actor_in(project.pk, actor.label), BEGUN, SLUG)
 
     began = find_start(timezone.now())

@@ -183,12 +183,15 @@ class ProjectTemplate(models.Model):
 
 
 class Membership(models.Model):
-    """A person's role in a project. viewer = read, curator = curate, maintainer = all."""
+    """A person's role in a project; ``memory.actors.ROLE_SCOPES`` says what each may do."""
 
     class Role(models.TextChoices):
+        """The roles, the narrowest first."""
+
         VIEWER = "viewer"
         CURATOR = "curator"
         MAINTAINER = "maintainer"
+        OWNER = "owner"
 
     project = models.ForeignKey(
         Project, on_delete=models.CASCADE, related_name="memberships", verbose_name=_("project")

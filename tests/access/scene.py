@@ -185,6 +185,8 @@ def build_store(project: Project, actor: Actor) -> dict[str, Any]:
     bundle = bundles.create_bundle(name="clear", conversations=True, actor=actor)
     invitation, _secret = InvitationEngine().create_invitation(actor=actor)
     member = Membership.objects.create(project=project, user=User.objects.create_user("seen"))
+    for name, role in (("chief", Membership.Role.OWNER), ("boss", Membership.Role.MAINTAINER)):
+        Membership.objects.create(project=project, user=User.objects.create_user(name), role=role)
     User.objects.create_user("stranger")
     return {
         "bundle": bundle.pk,
@@ -198,6 +200,7 @@ def build_store(project: Project, actor: Actor) -> dict[str, Any]:
         "tenant": "acme",
         "invitation": invitation.pk,
         "member": "seen",
+        "boss": "boss",
         "snapshot": SnapshotManager().create_snapshot(name="before", actor=actor).pk,
         "workspace": WorkspaceEngine().create_workspace(name="bench", actor=actor).pk,
     }

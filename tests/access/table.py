@@ -312,6 +312,12 @@ REST = (
     Rest("server", "GET", "/server/trail"),
     Rest("server", "DELETE", "/project-templates/{tenant}"),
     Rest("server", "DELETE", "/projects/{tenant}", query="confirm={tenant}"),
+    Rest("owner", "PATCH", "/members/{boss}", {"role": "curator"}),
+    Rest("owner", "PATCH", "/members/{boss}", {"role": "owner"}),
+    Rest("owner", "POST", "/members/{boss}/remove"),
+    Rest("owner", "POST", "/invitations", {"role": "owner"}),
+    Rest("owner", "POST", "/members", {"username": "boss", "role": "owner"}),
+    Rest("owner", "POST", "/keys", {"label": "k", "scopes": ["owner"]}),
     Rest("admin", "POST", "/snapshots/window", {"days": 1}),
     Rest("admin", "POST", "/trusted-keys", {"name": "other", "public_key": "{public_key}"}),
     Rest("admin", "DELETE", "/trusted-keys/{friend}"),
@@ -344,6 +350,7 @@ REST = (
     Rest("curate", "DELETE", "/bundles/{bundle}"),
     Rest("curate", "POST", "/bundles/{bundle}/restore"),
     Rest("curate", "DELETE", "/questions/{question}"),
+    Rest("owner", "DELETE", "/projects/{slug}", query="confirm={slug}"),  # with which all goes: the last
 )
 
 TOOLS = (
@@ -432,6 +439,7 @@ PAGES = {
     ),
     **dict.fromkeys(("erasures", "erasure", "erase"), "admin"),
     **dict.fromkeys(("projects", "remove-project"), "server"),
+    "remove-own-project": "owner",
 }
 CORRECTION = {
     "fact_text": "Corrected.",
@@ -547,4 +555,5 @@ FORMS = (
     Form("write", "observation", {"do": "delete"}),
     Form("write", "conversation", {"do": "delete"}),
     Form("write", "session", {"do": "delete"}, "key=s1"),
+    Form("owner", "remove-own-project", {"confirm": "{slug}"}),  # with which all goes: the last
 )

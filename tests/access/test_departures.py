@@ -28,7 +28,7 @@ Role = Membership.Role
 MADE = (ApiKey, Invitation, Membership)
 
 
-def join(name: str, project: Project, role: str = Role.MAINTAINER) -> Membership:
+def join(name: str, project: Project, role: str = Role.OWNER) -> Membership:
     return Membership.objects.get(user=person(name, project, role))
 
 
@@ -38,7 +38,7 @@ def act_as(member: Membership) -> Actor:
 
 @pytest.fixture
 def leaver(project: Project) -> Membership:
-    """Return a maintainer beside another one."""
+    """Return an owner beside another one."""
     join("max", project)
     return join("lea", project)
 
@@ -96,7 +96,7 @@ def test_what_a_member_made_is_shown_and_ends_in_one_step(
         (
             "member.remove",
             "lea",
-            {"role": "maintainer", "user": str(leaver.user_id), "keys": 2, "invitations": 1, "logins": 1},
+            {"role": "owner", "user": str(leaver.user_id), "keys": 2, "invitations": 1, "logins": 1},
         ),
     ]
 
@@ -117,7 +117,7 @@ def test_a_rotated_key_goes_on_for_who_made_the_first(
 ) -> None:
     """What another member rotated ends with the leaver unless taken over; so does what the leaver rotated."""
     lea, other = act_as(leaver), act_as(Membership.objects.get(user__username="max"))
-    api = Api(KEYS.create_key(label="max", scopes=["admin"], actor=other)[1])
+    api = Api(KEYS.create_key(label="max", scopes=["owner"], actor=other)[1])
 
     def make(label: str, maker: Actor) -> ApiKey:
         return KEYS.create_key(label=label, scopes=["admin"], actor=maker)[0]
@@ -201,7 +201,7 @@ def test_whom_a_member_let_in_is_shown_and_stays(
     assert Membership.objects.filter(user__username__in=["second", "third"]).count() == 2
 
 
-# ---- superusers and the last maintainer ------------------------------------------------------------
+# ---- superusers and the last owner ------------------------------------------------------------
 
 
 def test_a_superuser_is_removed_by_a_superuser_or_the_command_line_alone(
@@ -224,13 +224,13 @@ def test_a_superuser_is_removed_by_a_superuser_or_the_command_line_alone(
     assert [member.user.username for member in Membership.objects.all()] == ["lea"]
 
 
-def test_the_last_maintainer_who_can_log_in_stays(leaver: Membership, actor: Actor) -> None:
+def test_the_last_owner_who_can_log_in_stays(leaver: Membership, actor: Actor) -> None:
     User.objects.filter(username="max").update(is_active=False)
     for call in (
         lambda: ENGINE.remove_member(member_id=leaver.pk, actor=act_as(leaver)),
         lambda: ENGINE.change_role(member_id=leaver.pk, role="viewer", actor=actor),
     ):
-        with nothing_left(), pytest.raises(Conflict, match="lea is the last maintainer"):
+        with nothing_left(), pytest.raises(Conflict, match="lea is the last owner"):
             call()
 
 
@@ -270,7 +270,7 @@ def test_the_pages_refuse_to_lower_a_superuser(leaver: Membership, project: Proj
     ):
         answer = call()
         assert (answer.status_code, "max keeps the whole server" in answer.content.decode()) == (403, True)
-    assert Membership.objects.get(pk=boss.pk).role == Role.MAINTAINER
+    assert Membership.objects.get(pk=boss.pk).role == Role.OWNER
 
 
 def test_members_over_rest(leaver: Membership, made: dict[str, Any], project: Project) -> None:
@@ -320,7 +320,7 @@ def test_members_by_the_command_line(
         return "".join(capsys.readouterr())
 
     User.objects.filter(username="lea").update(is_superuser=True)
-    assert "lea\tmaintainer\tsuperuser" in run()
+    assert "lea\towner\tsuperuser" in run()
     assert "lea: would end with the membership: keys 2, invitations 1, logins 0." in run(
         "remove", "lea", "--dry-run"
     )
@@ -328,4 +328,4 @@ def test_members_by_the_command_line(
     assert run("add", "lea", "--role", "maintainer") == "lea\tmaintainer\n"
     assert run("role", "lea", "viewer") == "lea\tviewer\n"
     assert run_command(["--project", "test", "members", "remove", "max"]) == 1
-    assert "max is the last maintainer" in capsys.readouterr().err
+    assert "max is the last owner" in capsys.readouterr().err

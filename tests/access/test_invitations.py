@@ -119,7 +119,7 @@ def test_only_who_has_all_rights_invites(project: Project, other_project: Projec
 @pytest.mark.parametrize(
     ("fields", "field"),
     [
-        ({"role": "owner"}, "role"),
+        ({"role": "king"}, "role"),
         ({"max_uses": 0}, "max_uses"),
         ({"max_uses": 101}, "max_uses"),
         ({"days": 0}, "days"),
@@ -182,7 +182,7 @@ def test_an_invitation_over_rest(project: Project) -> None:
     assert listed == {name: value for name, value in made.items() if name != "link"}
     assert api.post(f"/invitations/{made['id']}/revoke").json()["state"] == "revoked"
     with nothing_left():
-        refused(api.post("/invitations", {"role": "owner"}), 400, "invalid", "role")
+        refused(api.post("/invitations", {"role": "king"}), 400, "invalid", "role")
         refused(api.post("/invitations", {"token": "x"}), 400, "unknown_field", "token")
         refused(api.post(f"/invitations/{UNKNOWN}/revoke"), 404, "not_found")
 

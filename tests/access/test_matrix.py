@@ -27,7 +27,7 @@ from tests.memory.views.conftest import browser, person
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("copies_open")]
 ROOT = "api/v1/"
-ROLES = ("viewer", "curator", "maintainer")
+ROLES = tuple(Membership.Role.values)
 # Of a route's parameters: what the table calls them. The last part of its name tells which row is meant.
 WORDS = {
     "fact_id": "fact",

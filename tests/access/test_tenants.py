@@ -60,7 +60,7 @@ def test_a_tenant_is_provisioned_with_one_request(keeper: Api, project: Project)
     told = {name: member[name] for name in ("username", "role", "created_by", "created_by_kind")}
     assert told == {
         "username": "vera",
-        "role": "maintainer",
+        "role": "owner",
         "created_by": "tester",
         "created_by_kind": "server",
     }
@@ -88,7 +88,7 @@ def test_a_tenant_is_provisioned_with_one_request(keeper: Api, project: Project)
         ({"slug": "acme", "template": "none"}, 404, "not_found", None),
         ({"slug": "acme", "recipe": "none"}, 400, "invalid", "recipe"),
         ({"slug": "acme", "members": [{"username": "nobody"}]}, 400, "invalid", "username"),
-        ({"slug": "acme", "members": [{"username": "x", "role": "owner"}]}, 400, "invalid", "role"),
+        ({"slug": "acme", "members": [{"username": "x", "role": "king"}]}, 400, "invalid", "role"),
         ({"slug": "acme", "members": "x"}, 400, "invalid", "members"),
         ({"slug": "acme", "key": {"scopes": []}}, 400, "invalid", "scopes"),
         ({"slug": "acme", "key": {"scopes": ["server"]}}, 400, "invalid", "key"),
@@ -209,7 +209,7 @@ def fill(project: Project) -> None:
 
 
 def test_a_small_project_is_gone_with_the_answer(keeper: Api, tenant: Project) -> None:
-    admin = api_for(tenant)
+    admin = api_for(tenant, scopes=["admin"])
     with nothing_left():
         assert "acme" in refused(keeper.delete("/projects/acme"), 400, "invalid", "confirm")["detail"]
         refused(keeper.delete("/projects/acme?confirm=beta"), 400, "invalid", "confirm")
@@ -278,7 +278,7 @@ def test_superusers_keep_projects_on_a_page(keeper: Api, project: Project) -> No
     assert made.status_code == 302
     acme = Project.objects.get(slug="acme")
     roles = dict(Membership.objects.filter(project=acme).values_list("user__username", "role"))
-    assert roles == {"root": "maintainer", "lea": "maintainer"}
+    assert roles == {"root": "owner", "lea": "maintainer"}
     refusal = page.post("/p/test/projects?do=create", {"slug": "acme"})
     assert (refusal.status_code, "A project acme exists already." in refusal.content.decode()) == (409, True)
     shown = page.post("/p/test/projects?do=key", {"label": "ops"})

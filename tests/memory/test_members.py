@@ -1,8 +1,9 @@
-"""Roles: viewer reads, curator curates, maintainer may do all; non-members see nothing."""
+"""Roles: viewer reads, curator curates, maintainer may do nearly all, owner all; non-members see nothing."""
 
 import pytest
 from django.contrib.auth.models import User
 
+from memory.actors import SCOPES
 from memory.engines.access.members import MemberEngine, build_member_actor, list_memberships
 from memory.engines.facts.engine import FactEngine
 from memory.exceptions import ScopeMissing
@@ -12,6 +13,7 @@ MAY = {
     "viewer": {"read"},
     "curator": {"read", "propose", "write", "curate"},
     "maintainer": {"read", "propose", "write", "curate", "merge", "admin"},
+    "owner": set(SCOPES),
 }
 
 
@@ -24,7 +26,7 @@ def person(db):
 def test_a_role_holds_its_scopes(project, person, role):
     member = Membership.objects.create(project=project, user=person, role=role)
     actor = build_member_actor(member, person, "web")
-    assert {scope for scope in MAY["maintainer"] if actor.has_scope(scope)} == MAY[role]
+    assert {scope for scope in SCOPES if actor.has_scope(scope)} == MAY[role]
     assert (actor.kind, actor.label, actor.surface) == ("user", "ana", "web")
 
 

@@ -67,10 +67,10 @@ def test_a_superuser_takes_a_role_and_gives_roles(root: Client, project: Project
     member = Membership.objects.get()
     change = f"/admin/memory/membership/{member.pk}/change/"
     answer = root.post(change, {"role": "viewer"}, follow=True)
-    assert "root is the last maintainer of the project." in answer.content.decode()
-    assert "root is the last maintainer" in page(root, change.replace("change", "delete"))
+    assert "root is the last owner of the project." in answer.content.decode()
+    assert "root is the last owner" in page(root, change.replace("change", "delete"))
     member.refresh_from_db()
-    assert member.role == "maintainer"
+    assert member.role == "owner"
     entry = AuditEntry.objects.get()
     assert (entry.action, entry.target, entry.surface, entry.actor_id) == (
         "member.add",
@@ -85,24 +85,24 @@ def test_keys_end_with_an_account_that_is_deleted_or_closed(
     root: Client, project: Project, actor: Actor, way: str
 ) -> None:
     lea = User.objects.create_user("lea")
-    member = Membership.objects.create(user=lea, project=project, role="maintainer")
+    member = Membership.objects.create(user=lea, project=project, role="owner")
     made, token = KeyEngine().create_key(
         label="agent", scopes=["admin"], actor=build_member_actor(member, lea, "web")
     )
     if way == "is_active":
         address = f"/admin/auth/user/{lea.pk}/change/"
         refused = root.post(address, {"username": "lea"}, follow=True)
-        assert "lea is the last maintainer of the project." in refused.content.decode()
+        assert "lea is the last owner of the project." in refused.content.decode()
         assert User.objects.get(username="lea").is_active
-        Membership.objects.create(user=User.objects.get(username="root"), project=project, role="maintainer")
+        Membership.objects.create(user=User.objects.get(username="root"), project=project, role="owner")
         closed = root.post(address, {"username": "lea"}, follow=True)
         assert "Test: ended with the account: keys 1, invitations 0." in closed.content.decode()
     else:
         address = f"/admin/{way}/{(lea if way == 'auth/user' else member).pk}/delete/"
-        assert "lea is the last maintainer of the project." in page(root, address)
+        assert "lea is the last owner of the project." in page(root, address)
         assert root.post(address, {"post": "yes"}).status_code == 200  # refused
         assert Membership.objects.count() == 1
-        Membership.objects.create(user=User.objects.get(username="root"), project=project, role="maintainer")
+        Membership.objects.create(user=User.objects.get(username="root"), project=project, role="owner")
         assert made.prefix in page(root, address)
         root.post(address, {"post": "yes"})
         assert not Membership.objects.filter(user__username="lea").exists()
@@ -114,7 +114,7 @@ def test_a_project_is_made_with_its_branch_and_its_maker(root: Client) -> None:
     root.post("/admin/memory/project/add/", {"name": "New one", "slug": "new-one", "recipe": ""})
     project = Project.objects.get(slug="new-one")
     assert project.branches.get().name == "main"
-    assert Membership.objects.get(project=project).role == "maintainer"
+    assert Membership.objects.get(project=project).role == "owner"
     page(root, f"/admin/memory/project/{project.pk}/delete/", 403)
 
 

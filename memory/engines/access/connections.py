@@ -18,7 +18,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from memory.actors import SCOPES, Actor
+from memory.actors import ADMIN, SCOPES, Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.invitations import hash_secret
 from memory.engines.access.key_actors import find_role_scope, limit_scopes
@@ -32,7 +32,8 @@ from memory.engines.support.pagination import Page, paginate
 from memory.exceptions import NotFound, ScopeMissing, Unauthenticated
 from memory.models import ApiKey, Connection, OAuthClient
 
-GRANTED_SCOPES = SCOPES[:-1]  # admin is for people and keys: a program makes no keys that outlive it
+# From admin on they are for people and keys: a program makes no keys that outlive it.
+GRANTED_SCOPES = SCOPES[: SCOPES.index(ADMIN)]
 CODE_SECONDS = 60
 ACCESS_TTL = timedelta(hours=1)
 REFRESH_TTL = timedelta(days=60)  # since the last renewal

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_noop as _
 from memory.actors import Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.makers import require_maker
-from memory.engines.access.members import build_member_actor, require_place
+from memory.engines.access.members import build_member_actor, require_giving, require_place, settle_owner
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
 from memory.engines.fields.invitations import INVITATION
@@ -46,10 +46,12 @@ class InvitationEngine:
 
         ``role`` is viewer unless given, ``max_uses`` 1, ``days`` until it expires 7, ``note`` says for whom
         it is. Needs the scope admin on every branch and for every agent: a member has the rights of a role
-        without such bounds. Raises Invalid, UnknownField, ScopeMissing, BranchForbidden, AgentForbidden.
+        without such bounds; and the scope owner for an owner. Raises Invalid, UnknownField, ScopeMissing,
+        BranchForbidden, AgentForbidden.
         """
         actor.require_admin_of_all()
         values = {**DEFAULTS, **c.validate(fields, CHECKS)}
+        require_giving(actor, values["role"])
         secret = secrets.token_urlsafe(32)
         invitation = Invitation(
             project_id=actor.project_id,
@@ -142,7 +144,9 @@ def _join(secret: str, user: Any, surface: str) -> Membership:
     invitation.uses += 1
     invitation.save(update_fields=["uses"])
     detail = {"role": member.role, "invitation": str(invitation.pk), "invited_by": invitation.created_by}
-    record_entry(build_member_actor(member, user, surface), "member.join", user.get_username(), detail)
+    actor = build_member_actor(member, user, surface)
+    record_entry(actor, "member.join", user.get_username(), detail)
+    settle_owner(member.project_id, actor, member)
     return member
 
 

@@ -149,9 +149,11 @@ class KeyEngine:
     def revoke_key(self, *, key_id: UUID, actor: Actor) -> ApiKey:
         """Revoke a key now; revoking again changes nothing.
 
-        Raises NotFound; BranchForbidden or AgentForbidden for a key beyond the actor's branches or agent.
+        Raises NotFound; BranchForbidden or AgentForbidden for a key beyond the actor's branches or agent,
+        ScopeMissing for one of an owner.
         """
         key = own_key(actor, key_id)
+        check_scopes_held(key, actor)
         check_bounds(key, actor)
         with write_transaction():
             if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=timezone.now()):
@@ -331,11 +333,16 @@ def check_grant(key: ApiKey, maker: Actor) -> None:
     """Refuse a key with more rights than its maker: scopes, expiry, branches and the bound agent."""
     if key.project_id is None and (key.branch_patterns or key.agent_id or key.default_branch):
         raise Invalid("A key of the server has no branches and no agent.", field="scopes")
-    for scope in key.scopes:
-        maker.require_scope(scope, grows=False)
+    check_scopes_held(key, maker)
     if maker.expires_at and (key.expires_at is None or key.expires_at > maker.expires_at):
         raise Invalid("A key may not outlive the key that makes it.", field="expires_at")
     check_bounds(key, maker)
+
+
+def check_scopes_held(key: ApiKey, actor: Actor) -> None:
+    """Refuse a key that may do more than the actor. Raises ScopeMissing."""
+    for scope in key.scopes:
+        actor.require_scope(scope, grows=False)
 
 
 def check_bounds(key: ApiKey, maker: Actor) -> None:

@@ -10,7 +10,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
-from memory.actors import ROLE_SCOPES, SCOPES, SERVER, Actor
+from memory.actors import OWNER, ROLE_SCOPES, SERVER, Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.makers import Identity, list_made_keys
 from memory.engines.access.webhooks import pause_made_by
@@ -27,7 +27,8 @@ from memory.models import ApiKey, Connection, Invitation, Membership, Project, W
 WEB_SURFACE = "web"  # of the pages, and of the streams that they follow
 FILTERS = make_filter_checks(MEMBER_FILTERS)
 Role = Membership.Role
-RANKS = {role: SCOPES.index(scope) for role, scope in ROLE_SCOPES.items()}
+RANKS = {role: rank for rank, role in enumerate(Role.values)}
+KEPT = (Role.MAINTAINER, Role.OWNER)  # only owners take rights from them
 SUPERUSER = _(
     "{name} keeps the whole server: only a superuser or the server's own command line removes or lowers them."
 )
@@ -89,31 +90,29 @@ class MemberEngine:
         return paginate(members, **MEMBERS.read_key(ordering), limit=limit, cursor=cursor)
 
     def add_member(self, *, username: str, actor: Actor, role: str = Role.VIEWER) -> Membership:
-        """Add a user as a member. Needs the scope admin on every branch and for every agent.
+        """Add a user as a member. Needs the scope admin on every branch and for every agent, and owner to
+        add an owner. The first maintainer of a project that has no owner becomes its owner.
 
         Raises Invalid for an unknown username, Exists for a present member, Conflict where the project has as
         many members as it may, scope, branch and agent refusals.
         """
         actor.require_admin_of_all()
         role = check_role(role)
-        user = get_user_model().objects.filter(username=c.plain_text("username", username)).first()
-        if user is None:
-            raise Invalid("Nobody here has the name {name}.", name=username[:150], field="username")
+        require_giving(actor, role)
         try:
             with write_transaction():
-                require_place(actor.project_id)
-                member = Membership.objects.create(
-                    project_id=actor.project_id, user=user, role=role, **actor.identity_fields("created_by")
-                )
-                record_entry(actor, "member.add", user.get_username(), {"role": role})
+                member = create_member(username, role, actor)
+                settle_owner(actor.project_id, actor, member)
         except IntegrityError:
-            raise Exists("{name} is a member already.", name=user.get_username()) from None
+            raise Exists("{name} is a member already.", name=username) from None
         return member
 
     def change_role(self, *, member_id: int, role: str, actor: Actor) -> Membership:
-        """Change a member's role; the same role changes nothing.
+        """Change a member's role; the same role changes nothing. Owners alone give the role owner, and take
+        rights from maintainers and owners; everybody may lower themselves. An owner who is lowered loses
+        the keys that may do as an owner does.
 
-        Raises NotFound, Conflict for the last maintainer, ScopeMissing where a superuser would be lowered.
+        Raises NotFound, Conflict for the last owner, ScopeMissing where a superuser would be lowered.
         """
         actor.require_admin_of_all()
         role = check_role(role)
@@ -121,19 +120,17 @@ class MemberEngine:
             member = lock_member(actor, member_id)
             if member.role != role:
                 if RANKS[role] < RANKS[member.role]:
-                    _keep_superuser(member, actor)
-                _keep_a_maintainer(member)
-                detail = {"role": role, "before": member.role}
-                member.role = role
-                member.save(update_fields=["role"])
-                record_entry(actor, "member.role", member.user.get_username(), detail)
+                    _require_taking(member, actor)
+                require_giving(actor, role)
+                store_role(member, role, actor)
+                settle_owner(actor.project_id, actor, member)
         return member
 
     def preview_removal(self, *, member_id: int, actor: Actor) -> Departure:
         """Return what ``remove_member`` would end. Raises as it does."""
         actor.require_admin_of_all()
         member = get_member(actor, member_id)
-        _require_removable(member, actor)
+        _require_taking(member, actor)
         return find_departure(member, actor)
 
     def remove_member(
@@ -141,15 +138,16 @@ class MemberEngine:
     ) -> Departure:
         """Remove a member from the project; return what ended with it: the keys that the member or its keys
         made, open invitations and logins. The account stays, and so does all that was written.
+        Owners alone remove maintainers and owners, but for themselves.
 
-        Raises NotFound, Conflict for the last maintainer, ScopeMissing for a superuser.
+        Raises NotFound, Conflict for the last owner, ScopeMissing for a superuser.
         """
         if dry_run:
             return self.preview_removal(member_id=member_id, actor=actor)
         actor.require_admin_of_all()
         with write_transaction():
             member = lock_member(actor, member_id)
-            _require_removable(member, actor)
+            _require_taking(member, actor)
             departure = find_departure(member, actor)
             carry_out(departure, actor)
             Membership.objects.filter(pk=member.pk).delete()  # the row is told of still
@@ -157,12 +155,12 @@ class MemberEngine:
 
     def end_holdings(self, *, member_id: int, actor: Actor) -> Departure:
         """End what a member made and holds, as ``remove_member`` does, and leave the membership: for an
-        account that is closed. Raises NotFound, Conflict for the last maintainer.
+        account that is closed. Raises NotFound, Conflict for the last owner.
         """
         actor.require_admin_of_all()
         with write_transaction():
             member = lock_member(actor, member_id)
-            _keep_a_maintainer(member)
+            keep_an_owner(member)
             departure = find_departure(member, actor)
             carry_out(departure, actor, "member.close")
         return replace(departure, dry_run=False)
@@ -184,7 +182,7 @@ def build_member_actor(member: Membership, user: Any, surface: str) -> Actor:
 
 def build_server_actor(project_id: UUID, user: Any) -> Actor:
     """Return the actor of a superuser in a project, member or not: who keeps the server may give roles."""
-    scopes = frozenset({ROLE_SCOPES[Role.MAINTAINER], SERVER} if user.is_superuser and user.is_active else ())
+    scopes = frozenset({OWNER, SERVER} if user.is_superuser and user.is_active else ())
     return Actor(project_id, "user", str(user.pk), user.get_username(), scopes, surface="admin")
 
 
@@ -200,6 +198,18 @@ def check_role(role: str) -> str:
     return str(c.one_of(Role.values)("role", role))
 
 
+def create_member(username: str, role: str, actor: Actor) -> Membership:
+    """Create a membership within a transaction, and tell of it. Raises Invalid, Conflict, IntegrityError."""
+    user = get_user_model().objects.filter(username=c.plain_text("username", username)).first()
+    if user is None:
+        raise Invalid("Nobody here has the name {name}.", name=username[:150], field="username")
+    require_place(actor.project_id)
+    identity = actor.identity_fields("created_by")
+    member = Membership.objects.create(project_id=actor.project_id, user=user, role=role, **identity)
+    record_entry(actor, "member.add", username, {"role": role})
+    return member
+
+
 def get_member(actor: Actor, member_id: int) -> Membership:
     members = Membership.objects.filter(project=actor.project_id).select_related("user")
     member = members.filter(pk=member_id).first()
@@ -209,7 +219,7 @@ def get_member(actor: Actor, member_id: int) -> Membership:
 
 
 def lock_member(actor: Actor, member_id: int) -> Membership:
-    # Serialise changes of a project's members, or two maintainers could remove each other.
+    # Serialise changes of a project's members, or two owners could remove each other.
     Project.objects.select_for_update().get(pk=actor.project_id)
     return get_member(actor, member_id)
 
@@ -221,9 +231,34 @@ def require_place(project_id: UUID) -> None:
         raise Conflict("The project may have {most} members, and has as many.", most=limit)
 
 
-def _require_removable(member: Membership, actor: Actor) -> None:
+def require_owner(actor: Actor) -> None:
+    """Refuse who is no owner, or is none any more, on every branch and for every agent.
+
+    Raises ScopeMissing, BranchForbidden, AgentForbidden.
+    """
+    actor.require_admin_of_all()
+    if actor.has_scope(SERVER):
+        return
+    actor.require_scope(OWNER)
+    if actor.kind == "user":
+        own = Membership.objects.filter(project=actor.project_id, user__pk=int(actor.id), role=Role.OWNER)
+        if not own.exists():
+            raise ScopeMissing(scope=OWNER)
+
+
+def require_giving(actor: Actor, role: str) -> None:
+    """Refuse who gives the role of an owner and is none. Raises ScopeMissing."""
+    if role == Role.OWNER:
+        require_owner(actor)
+
+
+def _require_taking(member: Membership, actor: Actor) -> None:
+    """Refuse who takes rights that only owners take, and the last owner. Raises ScopeMissing, Conflict."""
     _keep_superuser(member, actor)
-    _keep_a_maintainer(member)
+    is_own = actor.identity == ("user", str(member.user_id))
+    if member.role in KEPT and not is_own:
+        require_owner(actor)
+    keep_an_owner(member)
 
 
 def _keep_superuser(member: Membership, actor: Actor) -> None:
@@ -237,13 +272,43 @@ def _keep_superuser(member: Membership, actor: Actor) -> None:
     raise ScopeMissing(SUPERUSER, name=member.user.get_username())
 
 
-def _keep_a_maintainer(member: Membership) -> None:
-    """Refuse to let the last maintainer go who can log in. Raises Conflict."""
-    others = Membership.objects.filter(
-        project=member.project_id, role=Role.MAINTAINER, user__is_active=True
-    ).exclude(pk=member.pk)
-    if member.role == Role.MAINTAINER and not others.exists():
-        raise Conflict("{name} is the last maintainer of the project.", name=member.user.get_username())
+def keep_an_owner(member: Membership) -> None:
+    """Refuse to let the last owner go who can log in. Raises Conflict."""
+    owners = Membership.objects.filter(project=member.project_id, role=Role.OWNER, user__is_active=True)
+    if member.role == Role.OWNER and not owners.exclude(pk=member.pk).exists():
+        raise Conflict("{name} is the last owner of the project.", name=member.user.get_username())
+
+
+def settle_owner(project_id: UUID, actor: Actor, changed: Membership | None = None) -> None:
+    """Make the first maintainer of a project that has no owner its owner, within the transaction that made
+    the maintainer, who is ``changed``, if anybody.
+    """
+    members = Membership.objects.filter(project=project_id)
+    if (changed and changed.role != Role.MAINTAINER) or members.filter(role=Role.OWNER).exists():
+        return
+    first = members.filter(role=Role.MAINTAINER).order_by("-user__is_active", "pk").first()
+    if first:
+        store_role(first, Role.OWNER, actor)
+        if changed and changed.pk == first.pk:
+            changed.role = first.role
+
+
+def store_role(member: Membership, role: str, actor: Actor) -> None:
+    """Give a member a role, and tell of it; keys as of an owner end where the member was one."""
+    detail = {"role": role, "before": member.role}
+    ended = list_owner_keys(member) if member.role == Role.OWNER else []
+    for key in ended:
+        record_entry(actor, "key.revoke", key.prefix, {"label": key.label, "with": f"member {member.user}"})
+    ApiKey.objects.filter(pk__in=[key.pk for key in ended]).update(revoked_at=timezone.now())
+    member.role = role
+    member.save(update_fields=["role"])
+    record_entry(actor, "member.role", member.user.get_username(), detail)
+
+
+def list_owner_keys(member: Membership) -> list[ApiKey]:
+    """Return the open keys that may do as an owner, and that a member made, or keys of theirs."""
+    made = list_made_keys(member.project_id, ("user", str(member.user_id)))
+    return [key for key in made if OWNER in key.scopes and not key.ended]
 
 
 # ---- what ends with a membership ---------------------------------------------------------------------

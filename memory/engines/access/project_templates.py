@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from memory.actors import SERVER, Actor
 from memory.db.transactions import retry_methods, write_transaction
-from memory.engines.access.members import MemberEngine, check_role
+from memory.engines.access.members import check_role, create_member
 from memory.engines.access.policies import PolicyEngine, check_pattern, check_rules
 from memory.engines.access.project_settings import check_settings, check_slug
 from memory.engines.audit.server_trail import record_server_entry
@@ -188,7 +188,7 @@ def apply_members(project: Project, value: Sequence[Mapping[str, str]], actor: A
     for entry in value:
         known = Membership.objects.filter(project=project, user__username=entry["username"])
         if not known.update(role=entry["role"]):
-            MemberEngine().add_member(actor=actor, **entry)
+            create_member(entry["username"], entry["role"], actor)
 
 
 # ---- pieces ----------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Projects: listed, made, changed and removed.
 
-A key reads its own project and changes its settings; all else is for who keeps the server.
+A key reads its own project and changes its settings, an owner removes it; all else is for who keeps the
+server.
 
 What is done with whole projects stands in the server's trail, since a project's own is removed with it.
 """
@@ -17,6 +18,7 @@ from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access import project_templates as templates
 from memory.engines.access.keys import KeyEngine
 from memory.engines.access.makers import require_maker
+from memory.engines.access.members import require_owner, settle_owner
 from memory.engines.access.project_removal import (
     MAX_ROWS_AT_ONCE,
     Removal,
@@ -121,6 +123,7 @@ class ProjectEngine:
             record_entry(acting, "project.create", slug)
             templates.apply_parts(project, parts, acting)
             templates.apply_members(project, templates.check_members(members), acting)
+            settle_owner(project.pk, acting)
             made = NewProject(project, *(KeyEngine().create_key(actor=acting, **new_key) if new_key else ()))
             detail = {"project": str(project.pk), "template": template, "key": made.key and made.key.prefix}
             record_server_entry(actor, "project.create", slug, detail)
@@ -169,9 +172,11 @@ class ProjectEngine:
 
         From the answer on nobody reads or writes in it. A large project is taken away behind the answer; of
         one that is being removed it says how far that is. ``check`` may refuse, when nobody can write.
-        Needs the scope server. Raises NotFound, Invalid where ``confirm`` is not the slug.
+        Needs the scope owner of the project, on every branch and for every agent, or server. Raises
+        NotFound, Invalid where ``confirm`` is not the slug.
         """
-        actor.require_scope(SERVER)
+        if not actor.has_scope(SERVER):
+            require_owner(actor)
         project = self.get_project(actor=actor, project_slug=project_slug)
         require_confirmed(project, confirm)
         if project.removed_at:
@@ -226,15 +231,15 @@ def make_row(values: Mapping[str, Any]) -> Project:
         raise
 
 
-def open_project(project: Project, members: Iterable[Any]) -> None:
-    """Create the empty branch main and the first maintainers of a new project."""
+def open_project(project: Project, owners: Iterable[Any]) -> None:
+    """Create the empty branch main and the first owners of a new project."""
     create_main(project)
-    add_maintainers(project, members)
+    add_owners(project, owners)
 
 
-def add_maintainers(project: Project, users: Iterable[Any]) -> None:
+def add_owners(project: Project, users: Iterable[Any]) -> None:
     for user in users:
-        Membership.objects.create(project=project, user=user, role=Membership.Role.MAINTAINER)
+        Membership.objects.create(project=project, user=user, role=Membership.Role.OWNER)
 
 
 def check_key(key: Mapping[str, Any], slug: str) -> dict[str, Any]:

@@ -53,7 +53,7 @@ class ProvisioningEngine:
 def create_first(password: str) -> FirstStart:
     project = Project.objects.create(name="Default", slug=SLUG)
     user, shown = get_or_create_admin(password)
-    open_project(project, members=[user])
+    open_project(project, owners=[user])
     actor = local_actor(project.pk, label="first start")
     _, token = KeyEngine().create_key(label="first key", scopes=["admin"], actor=actor)
     return FirstStart(USER, shown, token)

@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
 from memory.engines.fields.common import MAKER, answered_time
-from memory.engines.fields.members import ROLE_WORDS
+from memory.engines.fields.members import ROLE_OPTION, ROLE_WORDS
 from memory.engines.fields.types import Choice, Identifier, Text, Whole
 from memory.models import Invitation, Membership
 
@@ -25,7 +25,7 @@ INVITATION = Noun(
         label=_("Role"),
         form_choices=ROLE_WORDS,
         form_rows=1,
-        option=Option("viewer (default), curator or maintainer", checked=True),
+        option=ROLE_OPTION,
     ),
     Field(
         "note",

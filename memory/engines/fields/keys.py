@@ -78,10 +78,11 @@ KEY = Noun(
             ("curate", _("curate: also verify, archive and answer the review queue")),
             ("merge", _("merge: also approve and merge")),
             ("admin", _("admin: everything, keys included")),
+            ("owner", _("owner: also take rights from maintainers, and remove the project")),
         ),
         option=Option(
-            "read, propose, write (default), curate, merge, admin; each includes those before it; or one"
-            " alone of the server: metrics, to read its figures, or server, to make and remove projects",
+            "read, propose, write (default), curate, merge, admin, owner; each includes those before it; or"
+            " one alone of the server: metrics, to read its figures, or server, to make and remove projects",
             "--scope",
             "SCOPE",
         ),

@@ -8,10 +8,14 @@ from memory.engines.fields.filters import one_of
 from memory.engines.fields.types import Choice, Flag, Reference
 from memory.models import Membership
 
+VIEWER, *WIDER = Membership.Role.values
+ROLE_OPTION = Option(f"{VIEWER} (default), {', '.join(WIDER[:-1])} or {WIDER[-1]}", checked=True)
+
 ROLE_WORDS = (
     (Membership.Role.VIEWER.value, _("viewer: reads")),
     (Membership.Role.CURATOR.value, _("curator: also verifies, corrects and answers the review queue")),
     (Membership.Role.MAINTAINER.value, _("maintainer: everything, keys and members included")),
+    (Membership.Role.OWNER.value, _("owner: also takes rights from maintainers, and removes the project")),
 )
 
 MEMBER = Noun(
@@ -37,11 +41,11 @@ MEMBER = Noun(
         "role",
         Choice(Membership.Role.choices),
         use=READ | Use.CREATE | Use.UPDATE | Use.OPTION,
-        default=Membership.Role.VIEWER.value,
+        default=VIEWER,
         label=_("Role"),
         form_choices=ROLE_WORDS,
         form_rows=1,
-        option=Option("viewer (default), curator or maintainer", checked=True),
+        option=ROLE_OPTION,
     ),
     Field(
         "active",
@@ -55,7 +59,7 @@ MEMBER = Noun(
         Flag(),
         use=READ,
         attribute="user.is_superuser",
-        answer_help="Whether the person keeps the whole server: maintainers cannot remove or lower them.",
+        answer_help="Whether the person keeps the whole server: members cannot remove or lower them.",
     ),
     *MAKER,
     commands=("members", "people of the project and their roles"),

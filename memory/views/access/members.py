@@ -9,8 +9,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
+from memory.actors import OWNER
 from memory.engines.access.invitations import InvitationEngine
-from memory.engines.access.members import Departure, MemberEngine
+from memory.engines.access.members import KEPT, Departure, MemberEngine
 from memory.engines.fields.base import Use
 from memory.engines.fields.invitations import INVITATION
 from memory.exceptions import Day1Error
@@ -57,7 +58,7 @@ class Members(ActionPage, ListPage):
         "show_all": lazy("Show all members"),
         "lead": lazy(
             "Only members see this project. Viewers read; curators also verify and correct; maintainers also"
-            " keep keys and members."
+            " keep keys and members; owners alone take rights from maintainers."
         ),
     }
 
@@ -65,7 +66,8 @@ class Members(ActionPage, ListPage):
         if self.reader.can["admin"]:
             found = InvitationEngine().list_invitations(actor=self.reader.actor, limit=SHOWN)
             kwargs |= {"invitations": found.results, "invitation_form": build_invitation_form()}
-        return super().get_context_data(roles=Membership.Role.choices, **kwargs)
+        roles = [one for one in Membership.Role.values if one != OWNER or self.reader.can[OWNER]]
+        return super().get_context_data(roles=roles, kept=KEPT, **kwargs)
 
     def find_values(self, name: str) -> Mapping[str, Any]:
         return {"role": Membership.Role.VIEWER.value}

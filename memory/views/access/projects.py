@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpResponse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from memory.actors import SERVER
+from memory.actors import OWNER, SERVER
 from memory.engines.access.keys import list_own
 from memory.engines.access.project_removal import Removal
 from memory.engines.access.project_templates import ProjectTemplateEngine
@@ -37,9 +38,7 @@ class Projects(ActionPage, ListPage):
     actions = {
         "create": Action(
             PROJECTS["create"],
-            lambda made: (
-                _("The project %(slug)s is made: you are its maintainer.") % {"slug": made.project.slug}
-            ),
+            lambda made: _("The project %(slug)s is made: you are its owner.") % {"slug": made.project.slug},
             fields=("slug", "name", "template", "member_limit"),
             button=lazy("Make the project"),
         ),
@@ -87,9 +86,9 @@ class Projects(ActionPage, ListPage):
         return super().get_context_data(templates=templates, trail=trail, keys=keys, **kwargs)
 
     def carry_out(self, name: str, values: dict[str, Any]) -> Any:
-        """Return the result of an action; who makes a project becomes its maintainer."""
+        """Return the result of an action; who makes a project becomes its owner."""
         if name == "create":
-            maker = {"username": self.request.user.get_username(), "role": Membership.Role.MAINTAINER.value}
+            maker = {"username": self.request.user.get_username(), "role": Membership.Role.OWNER.value}
             values = {**values, "members": [maker]}
         return super().carry_out(name, values)
 
@@ -139,8 +138,19 @@ class RemoveProject(ConfirmPage):
     def find_next(self, action: Action, result: Removal) -> str:
         """Lead who removed the project of this page to the front page."""
         if result and result.project.pk == self.reader.project.pk:
-            return "/"
+            return reverse("front")
         return super().find_next(action, result)
+
+
+@add_page("members/remove-project", "remove-own-project")
+class RemoveOwnProject(RemoveProject):
+    """The same for the project of the page, for its owners."""
+
+    scope, section = OWNER, "members"
+
+    @property
+    def places(self) -> Mapping[str, Any]:
+        return {"project_slug": self.reader.project.slug}
 
 
 add_section(

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from memory.actors import ROLE_SCOPES, SCOPES, SERVER
+from memory.actors import OWNER, ROLE_SCOPES, SCOPES, SERVER
 from memory.engines.facts.bulk_actions import DONE, REFUSED, UNCHANGED, Outcome, Report
 from memory.engines.search.engine import Explanation
 from memory.exceptions import Day1Error, ScopeMissing, StaleVersion
@@ -85,6 +85,8 @@ def _not_for(error: ScopeMissing) -> str:
     """Return the message for a missing scope, by the roles that have it: people have no scopes."""
     if error.data["scope"] == SERVER:
         return gettext("Only superusers may do this.")
+    if error.data["scope"] == OWNER:
+        return gettext("Only owners of the project may do this.")
     if SCOPES.index(error.data["scope"]) > SCOPES.index(ROLE_SCOPES["curator"]):
         return gettext("Only maintainers may do this.")
     return gettext("Only curators and maintainers may do this.")

@@ -16,6 +16,7 @@ WORDS: dict[str, Any] = {
     "viewer": _("viewer"),
     "curator": _("curator"),
     "maintainer": _("maintainer"),
+    "owner": _("owner"),
     "near_duplicate": _("Do these two say the same?"),
     "contested": _("Does the newer one take the place of the older?"),
     "open": _("waiting"),

@@ -58,7 +58,7 @@ class Api:
 
 def api_for(project: Project, **options: Any) -> Api:
     """Create a client with a new key; all rights by default."""
-    wanted = {"label": "tester", "scopes": ["admin"], **options}
+    wanted = {"label": "tester", "scopes": ["owner"], **options}
     _, token = KeyEngine().create_key(actor=local_actor(project.pk), **wanted)
     return Api(token)
 
