@@ -140,7 +140,7 @@ def test_members_are_sorted_and_filtered_on_their_page(maintainer: Client, proje
         rows = read(maintainer, address)
         assert [row["username"] for row in rows] == expected, address
     assert (rows[0]["username"], rows[0]["role"], rows[0]["active"]) == ("Zoe", "curator", True)
-    page = text(maintainer.get("/p/test/members?role=owner"))
+    page = text(maintainer.get("/p/test/members?role=king"))
     assert ("must be one of" in page, 'id="new"' in page) == (True, True)
 
 

@@ -203,7 +203,7 @@ class Scene:
 def person(project: Project) -> Client:
     """Return the browser of a user with all rights."""
     user = get_user_model().objects.create_superuser("max", password="a long password")
-    Membership.objects.create(project=project, user=user, role=Membership.Role.MAINTAINER)
+    Membership.objects.create(project=project, user=user, role=Membership.Role.OWNER)
     client = Client()
     client.force_login(user)
     return client

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_noop as _
 from memory.actors import Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.makers import require_maker
-from memory.engines.access.members import build_member_actor, require_giving, require_place, settle_owner
+from memory.engines.access.members import build_member_actor, find_first_role, require_giving, require_place
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
 from memory.engines.fields.invitations import INVITATION
@@ -135,7 +135,7 @@ def _join(secret: str, user: Any, surface: str) -> Membership:
     member = Membership.objects.create(
         project_id=invitation.project_id,
         user=user,
-        role=invitation.role,
+        role=find_first_role(invitation.project_id, invitation.role),
         created_by=invitation.created_by,
         created_by_kind=invitation.created_by_kind,
         created_by_id=invitation.created_by_id,
@@ -144,9 +144,7 @@ def _join(secret: str, user: Any, surface: str) -> Membership:
     invitation.uses += 1
     invitation.save(update_fields=["uses"])
     detail = {"role": member.role, "invitation": str(invitation.pk), "invited_by": invitation.created_by}
-    actor = build_member_actor(member, user, surface)
-    record_entry(actor, "member.join", user.get_username(), detail)
-    settle_owner(member.project_id, actor, member)
+    record_entry(build_member_actor(member, user, surface), "member.join", user.get_username(), detail)
     return member
 
 

@@ -10,7 +10,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
-from memory.actors import OWNER, ROLE_SCOPES, SERVER, Actor
+from memory.actors import ADMIN, OWNER, ROLE_SCOPES, SERVER, Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.makers import Identity, list_made_keys
 from memory.engines.access.webhooks import pause_made_by
@@ -28,7 +28,7 @@ WEB_SURFACE = "web"  # of the pages, and of the streams that they follow
 FILTERS = make_filter_checks(MEMBER_FILTERS)
 Role = Membership.Role
 RANKS = {role: rank for rank, role in enumerate(Role.values)}
-KEPT = (Role.MAINTAINER, Role.OWNER)  # only owners take rights from them
+KEPT_ROLES = (Role.MAINTAINER, Role.OWNER)  # only owners take rights from them
 SUPERUSER = _(
     "{name} keeps the whole server: only a superuser or the server's own command line removes or lowers them."
 )
@@ -101,8 +101,7 @@ class MemberEngine:
         require_giving(actor, role)
         try:
             with write_transaction():
-                member = create_member(username, role, actor)
-                settle_owner(actor.project_id, actor, member)
+                member = create_member(username, find_first_role(actor.project_id, role), actor)
         except IntegrityError:
             raise Exists("{name} is a member already.", name=username) from None
         return member
@@ -122,8 +121,7 @@ class MemberEngine:
                 if RANKS[role] < RANKS[member.role]:
                     _require_taking(member, actor)
                 require_giving(actor, role)
-                store_role(member, role, actor)
-                settle_owner(actor.project_id, actor, member)
+                store_role(member, find_first_role(actor.project_id, role), actor)
         return member
 
     def preview_removal(self, *, member_id: int, actor: Actor) -> Departure:
@@ -236,11 +234,11 @@ def require_owner(actor: Actor) -> None:
 
     Raises ScopeMissing, BranchForbidden, AgentForbidden.
     """
-    actor.require_admin_of_all()
-    if actor.has_scope(SERVER):
-        return
-    actor.require_scope(OWNER)
-    if actor.kind == "user":
+    keeps_server = actor.has_scope(SERVER)
+    actor.require_scope(ADMIN if keeps_server else OWNER)
+    actor.require_every_branch()
+    actor.require_every_agent()
+    if actor.kind == "user" and not keeps_server:
         own = Membership.objects.filter(project=actor.project_id, user__pk=int(actor.id), role=Role.OWNER)
         if not own.exists():
             raise ScopeMissing(scope=OWNER)
@@ -256,7 +254,7 @@ def _require_taking(member: Membership, actor: Actor) -> None:
     """Refuse who takes rights that only owners take, and the last owner. Raises ScopeMissing, Conflict."""
     _keep_superuser(member, actor)
     is_own = actor.identity == ("user", str(member.user_id))
-    if member.role in KEPT and not is_own:
+    if member.role in KEPT_ROLES and not is_own:
         require_owner(actor)
     keep_an_owner(member)
 
@@ -279,18 +277,18 @@ def keep_an_owner(member: Membership) -> None:
         raise Conflict("{name} is the last owner of the project.", name=member.user.get_username())
 
 
-def settle_owner(project_id: UUID, actor: Actor, changed: Membership | None = None) -> None:
-    """Make the first maintainer of a project that has no owner its owner, within the transaction that made
-    the maintainer, who is ``changed``, if anybody.
-    """
+def find_first_role(project_id: UUID, role: str) -> str:
+    """Return the role that a new maintainer has: the first of a project without an owner is its owner."""
+    owners = Membership.objects.filter(project=project_id, role=Role.OWNER)
+    return Role.OWNER if role == Role.MAINTAINER and not owners.exists() else role
+
+
+def settle_owner(project_id: UUID) -> None:
+    """Make the first maintainer of a new project its owner, where none was named."""
     members = Membership.objects.filter(project=project_id)
-    if (changed and changed.role != Role.MAINTAINER) or members.filter(role=Role.OWNER).exists():
-        return
-    first = members.filter(role=Role.MAINTAINER).order_by("-user__is_active", "pk").first()
-    if first:
-        store_role(first, Role.OWNER, actor)
-        if changed and changed.pk == first.pk:
-            changed.role = first.role
+    first = members.filter(role=Role.MAINTAINER).order_by("pk").first()
+    if first and not members.filter(role=Role.OWNER).exists():
+        members.filter(pk=first.pk).update(role=Role.OWNER)
 
 
 def store_role(member: Membership, role: str, actor: Actor) -> None:

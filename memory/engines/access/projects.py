@@ -123,7 +123,7 @@ class ProjectEngine:
             record_entry(acting, "project.create", slug)
             templates.apply_parts(project, parts, acting)
             templates.apply_members(project, templates.check_members(members), acting)
-            settle_owner(project.pk, acting)
+            settle_owner(project.pk)
             made = NewProject(project, *(KeyEngine().create_key(actor=acting, **new_key) if new_key else ()))
             detail = {"project": str(project.pk), "template": template, "key": made.key and made.key.prefix}
             record_server_entry(actor, "project.create", slug, detail)

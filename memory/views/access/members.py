@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from memory.actors import OWNER
 from memory.engines.access.invitations import InvitationEngine
-from memory.engines.access.members import KEPT, Departure, MemberEngine
+from memory.engines.access.members import KEPT_ROLES, Departure, MemberEngine
 from memory.engines.fields.base import Use
 from memory.engines.fields.invitations import INVITATION
 from memory.exceptions import Day1Error
@@ -67,7 +67,7 @@ class Members(ActionPage, ListPage):
             found = InvitationEngine().list_invitations(actor=self.reader.actor, limit=SHOWN)
             kwargs |= {"invitations": found.results, "invitation_form": build_invitation_form()}
         roles = [one for one in Membership.Role.values if one != OWNER or self.reader.can[OWNER]]
-        return super().get_context_data(roles=roles, kept=KEPT, **kwargs)
+        return super().get_context_data(roles=roles, kept=KEPT_ROLES, **kwargs)
 
     def find_values(self, name: str) -> Mapping[str, Any]:
         return {"role": Membership.Role.VIEWER.value}
