@@ -68,6 +68,7 @@ class Conf:
     judge_days: int = 90  # after so many days a verdict of the judge is made again; 0 = never
     quota_rows: int = 20_000_000  # of a project; 0 = no bound
     quota_bytes: int = 20_000_000_000
+    limits: Mapping[str, int] = field(default_factory=dict, hash=False)  # of a project; see memory.limits
     backup_keep: int = 0  # nightly backups that are kept; 0 = none is made
     backup_dir: str = ""  # their folder; "" = backups in the data directory
     commit_node_seconds: int = 120  # seconds that a process owns its node number

@@ -234,9 +234,23 @@ class ProviderUnavailable(Day1Error):
 
     code, status, message = "provider_unavailable", 503, _("The provider is not available: {reason}")
     server_words = ""
+    may_cost = False  # whether the server may have worked on it
+
+
+class ModelBudgetSpent(ProviderUnavailable):
+    """A model that is not asked, since the project's budget of the month is used up: what asks it is partial,
+    and goes on when there is one again.
+    """
+
+    code, status = "budget_spent", 429
+    message = _(
+        "Partial: budget used up. The project has spent {used} of {limit} {part} of models this month, and"
+        " the next request may need {needed}; there is a new budget on {resets_at}, or when it is raised."
+    )
 
 
 class ProviderNonsense(ProviderUnavailable):
     """An answer of the provider that cannot be used."""
 
     message = _("The provider's answer cannot be used: {reason}")
+    may_cost = True

@@ -28,6 +28,8 @@ METRICS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "day1_search_part_seconds": ("Histogram", "Time of a part of a search.", ("part",)),
     "day1_commits": ("Counter", "Commits made by this server's processes.", ("kind",)),
     "day1_gates": ("Counter", "Checks of merge requests, by what they said.", ("gate", "result")),
+    "day1_model_calls": ("Counter", "Requests to model servers; refused: no budget was left.", ("state",)),
+    "day1_model_tokens": ("Counter", "Tokens of these, estimated where no server told them.", ("direction",)),
     "day1_streams": ("Gauge", "Streams that are open.", ("route",)),
 }
 # Of a process's files. The library maps them into memory: one that a full disk cannot take ends the process.

@@ -1,8 +1,11 @@
 """Quotas: how much a project may store and stores, as text and numbers. Pure, for settings and commands."""
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Self
+
+from memory.limits import NAMED
 
 UNITS = {"": 1, "B": 1} | {
     f"{letter}{suffix}": base**power
@@ -21,6 +24,7 @@ class Quota:
 
     rows: int
     bytes: int
+    limits: Mapping[str, int] = field(default_factory=dict)  # of memory.limits, by name
 
     def with_parts(self, text: str) -> Self:
         """Return the quota with the parts that a text names; the others stay. Raises ValueError."""
@@ -33,10 +37,11 @@ class Quota:
         for part in text.split(","):
             name, _, value = part.partition("=")
             name = name.strip().lower()
-            if name not in ("rows", "bytes") or name in parts:
+            if name not in ("rows", "bytes", *NAMED) or name in parts:
                 raise ValueError(f"it must be {FORM}")
             parts[name] = parse_size(value) if name == "bytes" else parse_count(value)
-        return replace(self, **parts)
+        stored = {name: parts.pop(name) for name in ("rows", "bytes") if name in parts}
+        return replace(self, **stored, limits={**self.limits, **parts})
 
 
 @dataclass
@@ -47,6 +52,7 @@ class Usage:
     bytes: int
     quota: Quota
     read_at: float = 0.0
+    limits: Mapping[str, int] = field(default_factory=dict)  # in force, by name; 0 is none
 
     def describe(self) -> str:
         """Return what is stored of the quota, for a person."""

@@ -24,6 +24,7 @@ from memory.actors import SCOPES
 from memory.conf import Conf
 from memory.engines.facts import rules
 from memory.engines.search.ranked import INCLUDE
+from memory.limits import LIMITS
 from memory.models import Fact
 from memory.queue import producer
 from memory.ranking import RECIPES
@@ -333,3 +334,13 @@ def test_the_docs_know_no_machine() -> None:
 def test_the_words_of_a_user_are_few() -> None:
     first = page("docs/concepts.md").split("## In full")[0]
     assert 15 <= len(re.findall(r"^\| \*\*[\w ]+\*\* \|", first, re.MULTILINE)) <= 20
+
+
+def test_every_limit_is_in_the_docs_with_its_window_and_default() -> None:
+    table = "\n".join(rows("docs/operations.md"))
+    for one in LIMITS.values():
+        row = next(line for line in table.splitlines() if line.startswith("| `") and f"`{one.name}`" in line)
+        cells = [cell.strip() for cell in row.split("|")]
+        assert cells[3] == one.window
+        assert str(one.default or "none") in cells[4]
+        assert (one.setting if one.setting != "quota" else "DAY1_QUOTA") in cells[5] or "limits" in cells[5]

@@ -78,7 +78,8 @@ HEAD = "Day1, from memory: this failed before. Notes to check before relying on 
 
 def prepare_query(prompt: str, project_id: UUID) -> Future[PreparedQuery]:
     """Prepare a prompt for recall in a thread: its vector takes as long as storing the prompt."""
-    return get_executor().submit(embed_query, prompt[:MAX_QUERY_LENGTH], usable_provider(project_id))
+    read = partial(embed_query, project_id=project_id)
+    return get_executor().submit(read, prompt[:MAX_QUERY_LENGTH], usable_provider(project_id))
 
 
 @cache

@@ -226,7 +226,7 @@ class Projects(EngineModelAdmin):
     @admin.display(description=_("stored"))
     def stored(self, obj: Project) -> str:
         """Return what the project stores of its quota."""
-        return build_usage(getattr(obj, "usage", None)).describe()
+        return build_usage(getattr(obj, "usage", None), obj.limits).describe()
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False  # a project contains memory, which is never deleted casually

@@ -193,6 +193,7 @@ QUOTA = env.quota("DAY1_QUOTA", Quota(rows=20_000_000, bytes=20_000_000_000))
 DAY1 = {
     "quota_rows": QUOTA.rows,
     "quota_bytes": QUOTA.bytes,
+    "limits": QUOTA.limits,
     "recipe": env.choice("DAY1_RECIPE", "default", RECIPES),
     "oauth": env.flag("DAY1_OAUTH", False),
     "webhooks_allow_private": env.flag("DAY1_WEBHOOKS_ALLOW_PRIVATE", False),

@@ -23,7 +23,7 @@ from memory.models.queue import QueueMessage
 from memory.models.relations import Relation
 from memory.models.sessions import IngestedEvent, Session, WorkHandle
 from memory.models.snapshots import Snapshot, Workspace
-from memory.models.usage import ProjectUsage
+from memory.models.usage import Consumption, ProjectUsage
 from memory.models.vectors import NearCheck, Vector, VectorClock
 
 for _module in iter_modules(__path__, f"{__name__}."):

@@ -45,6 +45,8 @@ class ApiKey(OfEndUser):
     # The most that it may write, 0 for any number, and what it has written, counted while there is a bound.
     max_facts = models.BigIntegerField(default=0)
     max_bytes = models.BigIntegerField(default=0)
+    max_daily_writes = models.BigIntegerField(default=0)
+    max_streams = models.PositiveIntegerField(default=0)  # 0 is the server's default
     written_facts = models.BigIntegerField(default=0, editable=False)
     written_bytes = models.BigIntegerField(default=0, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -133,6 +133,7 @@ class Project(models.Model):
     user_fact_limit = models.PositiveIntegerField(
         _("facts of an end user"), null=True, blank=True, help_text=_("Empty means any number.")
     )
+    limits = JSONTextField(_("limits"), default=dict, editable=False)  # see memory.limits
     former_slugs = JSONTextField(default=list, editable=False)  # pages at these lead to the present one
     removed_at = models.DateTimeField(null=True, editable=False)  # since when it is being removed
     rows_to_remove = models.BigIntegerField(default=0, editable=False)

@@ -4,7 +4,7 @@ The row is read once a second at most, and what this process writes is added mea
 asks no database and takes no lock, and no read becomes a write. See docs/decisions/0069.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import monotonic
@@ -13,8 +13,10 @@ from uuid import UUID
 from django.db import models
 
 from memory.conf import conf
+from memory.db.fields import JSONTextField
 from memory.db.raw_select import fetch_one
 from memory.exceptions import ROWS_FULL, QuotaExceeded
+from memory.limits import NAMED, choose_lower
 from memory.models.projects import Project
 from memory.quota import Quota, Usage, format_size
 
@@ -36,6 +38,30 @@ class ProjectUsage(models.Model):
     counted_at = models.DateTimeField(null=True, help_text="When it was last counted; None: it is due.")
     max_rows = models.BigIntegerField(null=True)
     max_bytes = models.BigIntegerField(null=True)
+    limits = JSONTextField(default=dict, help_text="Limit -> number that who keeps the server gave it.")
+
+
+class Consumption(models.Model):
+    """What a project or a key has used in a day or a month, counted in exact steps.
+
+    ``reserved_tokens`` are of calls under way, and of those whose process was killed; ``estimated_tokens``
+    are those, of the others, that no server told.
+    """
+
+    slot = models.CharField(max_length=48, primary_key=True, help_text="Of project or key, and the period.")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    period = models.CharField(max_length=10, db_index=True, help_text="2026-11-30 or 2026-11, in UTC.")
+    writes = models.BigIntegerField(default=0)
+    calls = models.BigIntegerField(default=0)
+    input_tokens = models.BigIntegerField(default=0)
+    output_tokens = models.BigIntegerField(default=0)
+    estimated_tokens = models.BigIntegerField(default=0)
+    reserved_tokens = models.BigIntegerField(default=0)
+
+    @property
+    def tokens(self) -> int:
+        """Return the tokens that are spent, with those of calls under way."""
+        return self.input_tokens + self.output_tokens + self.reserved_tokens
 
 
 _known: dict[UUID, Usage] = {}
@@ -72,27 +98,35 @@ def _keep(project_id: UUID) -> Usage:
 
 
 def read_usage(project_id: UUID) -> Usage:
-    """Read what a project stores, and its quota."""
-    return build_usage(fetch_one(ProjectUsage, project=project_id))
+    """Read what a project stores, its quota, and the limits that it has set itself."""
+    project = fetch_one(Project, id=project_id)
+    return build_usage(fetch_one(ProjectUsage, project=project_id), project.limits if project else {})
 
 
-def build_usage(row: ProjectUsage | None) -> Usage:
+def build_usage(row: ProjectUsage | None, own_limits: Mapping[str, int]) -> Usage:
     """Return what a project stores by its row, which it has from its first count on."""
-    if row is None:
-        return Usage(0, 0, get_server_quota(), monotonic())
-    return Usage(row.rows, row.bytes, build_quota(row.max_rows, row.max_bytes), monotonic())
+    quota = build_quota(row)
+    limits = {
+        name: choose_lower(quota.limits.get(name, 0), own_limits.get(name, one.default))
+        for name, one in NAMED.items()
+    }
+    return Usage(row.rows if row else 0, row.bytes if row else 0, quota, monotonic(), limits)
 
 
-def build_quota(max_rows: int | None, max_bytes: int | None) -> Quota:
+def build_quota(row: ProjectUsage | None) -> Quota:
     """Return the quota of a project; what it does not have of its own is the server's."""
     server = get_server_quota()
+    if row is None:
+        return server
     return Quota(
-        server.rows if max_rows is None else max_rows, server.bytes if max_bytes is None else max_bytes
+        server.rows if row.max_rows is None else row.max_rows,
+        server.bytes if row.max_bytes is None else row.max_bytes,
+        {**server.limits, **row.limits},
     )
 
 
 def get_server_quota() -> Quota:
-    return Quota(conf().quota_rows, conf().quota_bytes)
+    return Quota(conf().quota_rows, conf().quota_bytes, conf().limits)
 
 
 def add_known(project_id: UUID, rows: int, size: int) -> None:

@@ -10,6 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from memory.conf import Conf, conf
 from memory.exceptions import ProviderNonsense
+from memory.providers.metering import ANSWER_TOKENS, Tokens, count_tokens, estimate_tokens
 from memory.providers.openai_server import OpenAIServer, sendable_text
 
 NO_KEY = "none"  # local servers need none, and the client wants one
@@ -46,23 +47,22 @@ class ChatServer(OpenAIServer):
         Neither a temperature nor a length is sent: some models refuse them.
         """
         sent: Any = [{"role": one.role, "content": sendable_text(one.content)} for one in messages]
-        body = self.request(
+        answer = self.request(
             lambda client, timeout: client.chat.completions.with_streaming_response.create(
                 model=self.model, messages=sent, timeout=timeout
             ),
             self.timeout,
+            Tokens(estimate_tokens(*(one["content"] for one in sent)), ANSWER_TOKENS),
         )
-        return parse_answer(body)
+        return parse_answer(answer)
 
 
-def parse_answer(body: bytes) -> ChatAnswer:
+def parse_answer(answer: Any) -> ChatAnswer:
     """Parse a chat completion. Raises ProviderNonsense unless it is one whole text."""
-    answer: Any = None
     try:
-        answer = json.loads(body)
         choice = answer["choices"][0]
         text, reason = choice["message"]["content"], choice.get("finish_reason")
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except (LookupError, TypeError, AttributeError):
         raise ProviderNonsense(reason="it is no chat completion in JSON", **read_usage(answer)) from None
     if reason == "length":
         raise ProviderNonsense(reason="it ends in the middle", **read_usage(answer))
@@ -78,12 +78,6 @@ def read_usage(answer: Any) -> dict[str, Any]:
         "input_tokens": count_tokens(usage, "prompt_tokens"),
         "output_tokens": count_tokens(usage, "completion_tokens"),
     }
-
-
-def count_tokens(usage: Any, name: str) -> int:
-    """Return a count of an answer's usage; 0 where the server sent none."""
-    value = usage.get(name) if isinstance(usage, dict) else 0
-    return value if type(value) is int and 0 <= value < 2**31 else 0
 
 
 def get_judge(model: str = "") -> ChatServer | None:

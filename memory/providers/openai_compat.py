@@ -1,6 +1,5 @@
 """Vectors from OpenAI, or from any server with its API (Ollama, vLLM, LiteLLM, ...)."""
 
-import json
 import logging
 from time import monotonic
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
+from memory.providers.metering import Tokens, estimate_tokens
 from memory.providers.openai_server import OpenAIServer, refuses_text, sendable_text
 from memory.providers.vectors import Vectors, unit_rows
 
@@ -89,7 +89,7 @@ class OpenAICompatible(OpenAIServer):
         self.dimensions = found
         return vectors
 
-    def _ask(self, texts: list[str], seconds: float) -> bytes:
+    def _ask(self, texts: list[str], seconds: float) -> Any:
         import openai
 
         return self.request(
@@ -101,15 +101,16 @@ class OpenAICompatible(OpenAIServer):
                 timeout=timeout,
             ),
             seconds,
+            Tokens(estimate_tokens(*texts)),
         )
 
 
-def parse_rows(body: bytes, count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+def parse_rows(answer: Any, count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Parse the vectors in the order of their texts, shape (count, d). Raises ProviderNonsense."""
     try:
-        items = json.loads(body)["data"]
+        items = answer["data"]
         by_index = {item["index"]: item["embedding"] for item in items}
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (KeyError, TypeError):
         raise ProviderNonsense(reason="it is not a list of vectors in JSON") from None
     if len(items) != count or set(by_index) != set(range(count)):
         raise ProviderNonsense(reason=f"{count} texts got {len(items)} vectors, or wrong index numbers")

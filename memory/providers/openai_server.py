@@ -1,11 +1,13 @@
 """A server with OpenAI's API (OpenAI itself, Ollama, vLLM, …): requests with a deadline, and its errors."""
 
+import json
 import logging
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
@@ -17,6 +19,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from memory.db.work_slots import work_slots
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
+from memory.providers.metering import Tokens, get_payer, read_spent
 
 if TYPE_CHECKING:
     from openai import APIStatusError, OpenAI
@@ -41,6 +44,7 @@ REASONS = {
     404: "it does not know the address or the model",
     429: "it asks for fewer requests",
 }
+NOT_CONNECTED = "ConnectError"  # of httpx: nothing was sent
 QUOTING_KEY = (401, 403)  # messages of these may quote a part of the key
 
 logger = logging.getLogger(__name__)
@@ -67,7 +71,23 @@ class OpenAIServer:
         self.timeout = timeout
         self._late: set[Thread] = set()
 
-    def request(self, send: Send, seconds: float) -> bytes:
+    def request(self, send: Send, seconds: float, expected: Tokens) -> Any:
+        """Return the server's answer as JSON, None for any other; somebody pays for it.
+
+        Raises ModelBudgetSpent, and as ``_read_body``.
+        """
+        bill = get_payer().buy(expected)
+        try:
+            body = self._read_body(send, seconds)
+        except ProviderUnavailable as error:
+            # A refusal costs nothing; what did not arrive in time may have been worked on.
+            bill.settle(replace(expected, are_estimated=True) if error.may_cost else Tokens())
+            raise
+        answer = parse_json(body)
+        bill.settle(read_spent(answer, expected, len(body)))
+        return answer
+
+    def _read_body(self, send: Send, seconds: float) -> bytes:
         """Return the body of the server's answer, read in a thread to enforce the timeout.
 
         The client's own timeout restarts with each part that arrives, headers included. Raises
@@ -89,7 +109,7 @@ class OpenAIServer:
                 return answer.result(seconds)
         except TimeoutError:
             self._give_up(asking)
-            raise ProviderUnavailable(reason=f"no answer within {seconds:g} s") from None
+            raise build_unanswered(seconds) from None
 
     def _give_up(self, asking: Thread) -> None:
         """Record a timed-out request; too many of them close the client's connections."""
@@ -114,15 +134,17 @@ class OpenAIServer:
                 return b"".join(iterate_until(until, answer.iter_bytes()))
         # "from None": a cause can quote the header with the key.
         except (openai.APITimeoutError, TimeoutError):
-            raise ProviderUnavailable(reason=f"no answer within {seconds:g} s") from None
+            raise build_unanswered(seconds) from None
         except openai.APIStatusError as error:
             raise self._build_error(error) from None
         except ProviderNonsense:
             raise
         except Exception as error:  # httpx's errors (an address, a header, a pause) share no public base
-            late = monotonic() > until
-            reason = f"no answer within {seconds:g} s" if late else f"no connection ({type(error).__name__})"
-            raise ProviderUnavailable(reason=reason) from None
+            if monotonic() > until:
+                raise build_unanswered(seconds) from None
+            broken = ProviderUnavailable(reason=f"no connection ({type(error).__name__})")
+            broken.may_cost = type(error.__cause__ or error).__name__ != NOT_CONNECTED
+            raise broken from None
 
     @cached_property
     def _client(self) -> "OpenAI":
@@ -166,6 +188,13 @@ class OpenAIServer:
         return repr(words.replace(self._key, "***") if self._key else words)[:MAX_SERVER_WORDS]
 
 
+def build_unanswered(seconds: float) -> ProviderUnavailable:
+    """Return the error of a request that has no answer in time."""
+    error = ProviderUnavailable(reason=f"no answer within {seconds:g} s")
+    error.may_cost = True
+    return error
+
+
 def refuses_text(error: ProviderUnavailable) -> bool:
     """Return whether a server refuses what it was sent, such as a text that is too long for its model."""
     return error.data.get("status") in REFUSED_TEXTS or bool(TOO_LONG.search(error.server_words))
@@ -181,6 +210,14 @@ def iterate_until(until: float, parts: Iterable[bytes]) -> Iterator[bytes]:
         if size > MAX_ANSWER_BYTES:
             raise ProviderNonsense(reason=f"it is longer than {MAX_ANSWER_BYTES // 2**20} MiB")
         yield part
+
+
+def parse_json(body: bytes) -> Any:
+    """Return the value of an answer; None for one that is no JSON."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
 
 
 def sendable_text(text: str) -> str:

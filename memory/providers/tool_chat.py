@@ -10,8 +10,10 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 
 from memory.conf import Conf, conf
+from memory.db.fields import dumps
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.providers.chat import NO_KEY, read_usage
+from memory.providers.metering import ANSWER_TOKENS, Tokens, estimate_tokens
 from memory.providers.openai_server import OpenAIServer, sendable_text
 from memory.texts import clean_value, make_storable
 
@@ -83,13 +85,20 @@ class ToolChatServer(OpenAIServer):
         return self._send(renamed, max(until - monotonic(), MIN_SECONDS))
 
     def _send(self, sent: dict[str, Any], seconds: float) -> ModelStep:
-        body = self.request(
+        answer = self.request(
             lambda client, timeout: client.chat.completions.with_streaming_response.create(
                 **sent, timeout=timeout
             ),
             seconds,
+            expect_tokens(sent),
         )
-        return parse_step(body)
+        return parse_step(answer)
+
+
+def expect_tokens(sent: Mapping[str, Any]) -> Tokens:
+    """Return what a request may cost, by its content and the limit of its answer."""
+    most = sent.get(NEW_LIMIT) or sent.get("max_tokens") or ANSWER_TOKENS
+    return Tokens(estimate_tokens(dumps([sent["messages"], sent.get("tools")])), most)
 
 
 def _sendable(message: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,11 +107,9 @@ def _sendable(message: Mapping[str, Any]) -> dict[str, Any]:
     return {**message, **({"content": sendable_text(content)} if isinstance(content, str) else {})}
 
 
-def parse_step(body: bytes) -> ModelStep:
+def parse_step(answer: Any) -> ModelStep:
     """Parse a chat completion with or without calls. Raises ProviderNonsense."""
-    answer: Any = None
     try:
-        answer = json.loads(body)
         choice = answer["choices"][0]
         message, reason = choice["message"], choice.get("finish_reason")
         text, refusal = message.get("content") or "", message.get("refusal") or ""

@@ -17,6 +17,7 @@ from werkzeug import Response
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.providers.chat import ChatServer, Message
 from memory.providers.embedding import find_provider, get_provider, read_query
+from memory.providers.metering import Tokens, paying
 from memory.providers.openai_compat import OpenAICompatible
 from memory.providers.openai_server import MAX_ABANDONED_REQUESTS
 from memory.providers.tool_chat import ToolChatServer
@@ -52,6 +53,26 @@ def answer(*rows, order=None):
         "data": [{"object": "embedding", "index": at, "embedding": rows[at]} for at in order],
         "usage": {"prompt_tokens": 1, "total_tokens": 1},
     }
+
+
+class Purse:
+    """A payer without a budget, which knows what was bought."""
+
+    def __init__(self):
+        self.spent = []
+
+    def buy(self, expected):
+        return self
+
+    def settle(self, spent):
+        self.spent.append(spent)
+
+
+@pytest.fixture(autouse=True)
+def purse():
+    purse = Purse()
+    with paying(purse):
+        yield purse
 
 
 @pytest.fixture
@@ -452,3 +473,29 @@ class TestQuery:
         with pytest.raises(ProviderUnavailable):
             read_query(get_provider(), "where?")
         np.testing.assert_array_equal(read_query(get_provider(), "where?")[0], [1, 0])
+
+
+class TestWhatIsPaid:
+    def test_an_answer_costs_what_its_server_tells(self, server, remote, purse):
+        server.expect_request("/v1/embeddings").respond_with_json(answer([1.0, 0.0]))
+        remote().embed(["a text of some words"])
+        assert purse.spent == [Tokens(1, 0)]
+
+    def test_a_refusal_costs_nothing(self, server, remote, purse):
+        server.expect_request("/v1/embeddings").respond_with_data("no", status=429)
+        with pytest.raises(ProviderUnavailable):
+            remote().embed(["a text"])
+        assert purse.spent == [Tokens()]
+
+    def test_what_was_not_sent_costs_nothing(self, remote, purse):
+        with pytest.raises(ProviderUnavailable):
+            remote(base_url="http://127.0.0.1:1/v1").embed(["a text"])
+        assert purse.spent == [Tokens()]
+
+    def test_what_did_not_arrive_in_time_is_estimated(self, server, remote, purse):
+        server.expect_request("/v1/embeddings").respond_with_handler(
+            lambda _: time.sleep(1) or Response("{}")
+        )
+        with pytest.raises(ProviderUnavailable, match="no answer within"):
+            remote(timeout=0.2).embed(["a text"])
+        assert purse.spent == [Tokens(3, 0, are_estimated=True)]

@@ -46,6 +46,7 @@ def test_settings_are_listed_read_and_changed(api: Api, project: Project, addres
         "dream_allow_zero_confirmation": True,
         "dream_origins": "",
         "member_limit": None,
+        "limits": {},
         "state": "open",
         "removal": None,
     }

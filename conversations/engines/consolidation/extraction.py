@@ -15,7 +15,7 @@ from conversations.models import Instructions, Message
 from memory.conf import conf
 from memory.engines.statements.claims import list_named
 from memory.engines.statements.personal_facts import PERSONAL
-from memory.exceptions import ProviderNonsense, ProviderUnavailable
+from memory.exceptions import ModelBudgetSpent, ProviderNonsense, ProviderUnavailable
 from memory.models import FactLink
 from memory.patterns import lazy_pattern
 from memory.providers import chat
@@ -55,6 +55,10 @@ class ModelCosts:
         self.calls += 1
         try:
             answer = server.complete(messages)
+        except ModelBudgetSpent as spent:
+            self.calls -= 1
+            self.note = f"{spent.text} Rules read the rest."
+            return None
         except ProviderUnavailable as error:  # half an answer is one too
             self.give_up(error)
             return None

@@ -37,11 +37,12 @@ from memory.engines.sessions.learning import system_actor
 from memory.engines.sessions.revisions import STANDINGS, Revision, find_verdicts, store_revisions
 from memory.engines.statements.standing import Standing, judge_standing
 from memory.engines.support.leases import FIRST_WAIT, MAX_WAIT
+from memory.engines.support.model_budgets import RETRY_SECONDS, paid_by
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.pair_answers import get_pair_answers
 from memory.engines.versions.policies import Write
 from memory.engines.versions.repositories import find_repositories
-from memory.exceptions import ProviderNonsense, ProviderUnavailable
+from memory.exceptions import ModelBudgetSpent, ProviderNonsense, ProviderUnavailable
 from memory.models import Branch, Fact, FactLink, PairVerdict, Session
 from memory.models.hashes import normalise_text
 from memory.models.links import JUDGED_WEIGHT
@@ -124,7 +125,8 @@ def judge_statements(session: Session, run: ConsolidationRun, actor: Actor) -> N
             run.note = SPENT.format(most=conf().consolidation_budget)
             return
         try:
-            verdicts = ask_model(extraction.server, run, question)
+            with paid_by(session.project_id):
+                verdicts = ask_model(extraction.server, run, question)
         except ProviderUnavailable as error:
             return stop_asking(run, error)
         show_progress(run)
@@ -205,6 +207,10 @@ def count_calls(session: Session) -> int:
 
 def stop_asking(run: ConsolidationRun, error: ProviderUnavailable) -> None:
     """Say in a run that the model does not answer, and postpone it where a later try may succeed."""
+    if isinstance(error, ModelBudgetSpent):
+        run.note = error.text
+        postpone_run(run, RETRY_SECONDS)
+        return
     run.note = DOWN.format(reason=error.text)[:500]
     age = read_time() - run.started_at
     if error.data.get("status") in (*REFUSED_TEXTS, *REFUSING) or age > MAX_AGE:

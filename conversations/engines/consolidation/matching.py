@@ -18,6 +18,7 @@ from memory.engines.statements.claims import prefers_same, says_same, shares_hal
 from memory.engines.statements.restatement import qualifies_otherwise, restates
 from memory.engines.statements.standing import announces_change
 from memory.engines.support.batches import filter_in
+from memory.engines.support.model_budgets import paid_by
 from memory.engines.support.similarity import MIN_JACCARD, get_thresholds, same_claim, swaps_words
 from memory.engines.versions.repositories import is_elsewhere, name_repositories
 from memory.exceptions import ProviderUnavailable
@@ -120,7 +121,8 @@ def read_texts(project_id: UUID, texts: Iterable[str], *, embed: bool = True) ->
         missing = [text for text in words if text not in vectors][: MAX_EMBEDDED * embed]
         missing = [text for text in missing if provider.can_read(text)]
         if missing:
-            vectors |= dict(zip(missing, provider.embed(missing), strict=True))
+            with paid_by(project_id):
+                vectors |= dict(zip(missing, provider.embed(missing), strict=True))
         return Texts(words, vectors, provider.model)
     except ProviderUnavailable as error:
         logger.warning("Texts are compared by their words alone: %s", error)

@@ -39,6 +39,7 @@ from conversations.models import ConsolidationRun
 from memory.actors import Actor
 from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.sessions.utterances import LEARNED
+from memory.engines.support.model_budgets import paid_by
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.policies import Write
@@ -137,7 +138,9 @@ def run_session(session: Session, run: ConsolidationRun, actor: Actor) -> None:
             show_progress(run)
 
         extraction.show_progress = show_costs
-    consolidate_session(read_session(session, extraction), run, actor)
+    with paid_by(session.project_id):
+        source = read_session(session, extraction)
+    consolidate_session(source, run, actor)
 
 
 def read_session(session: Session, extraction: Extraction | None = None) -> SessionSource:

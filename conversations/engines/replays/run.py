@@ -38,9 +38,10 @@ from memory.conf import conf
 from memory.db.transactions import retry_transaction
 from memory.engines.erasure.marks import ErasureMark, Stale
 from memory.engines.support import leases
+from memory.engines.support.model_budgets import RETRY_SECONDS, paid_by
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.policies import Write
-from memory.exceptions import Day1Error, ProviderNonsense, ProviderUnavailable
+from memory.exceptions import Day1Error, ModelBudgetSpent, ProviderNonsense, ProviderUnavailable
 from memory.providers.openai_server import REDIRECTS, find_configured
 from memory.providers.tool_chat import NO_MODEL, ModelStep, ToolChatServer, get_replayer
 
@@ -101,6 +102,8 @@ class ReplayRun:
             self.lease.postpone(leases.FIRST_WAIT, note="It waits for other replays of its batch.")
         except (costs.ReplaySpent, costs.BatchSpent) as spent:
             self._finish(State.STOPPED, str(spent))
+        except ModelBudgetSpent as spent:
+            self.lease.postpone(RETRY_SECONDS, note=spent.text, reserved_cost=0)
         except ProviderUnavailable as error:
             self._wait(error)
         except Day1Error as error:  # the branch was archived, the source reverted or hidden
@@ -163,7 +166,8 @@ class ReplayRun:
         options = {"temperature": self.row.temperature, "max_tokens": most}
         options = {name: value for name, value in options.items() if value is not None}
         model = self.row.model or conf().replay_model
-        answer = server.take_step(model, context, self.tools.describe(), **options)
+        with paid_by(self.row.project_id):
+            answer = server.take_step(model, context, self.tools.describe(), **options)
         self._check_answer(number, answer)
         return self._store(number, answer)
 

@@ -30,6 +30,7 @@ from memory.engines.merging.recall_gate import MergeRecall
 from memory.engines.merging.recall_gate import measure_recall as measure_merge
 from memory.engines.merging.request_previews import build_options
 from memory.engines.merging.requests import MergeRequestEngine
+from memory.engines.support.model_budgets import paid_by
 from memory.engines.support.similarity import extract_numbers
 from memory.engines.versions.commits import lock_branch
 from memory.engines.versions.lookup import MAIN
@@ -225,7 +226,8 @@ def preview_fact(one: Reflection) -> RunChange:
 def propose_dream(dream: Dream, run: ConsolidationRun, actor: Actor) -> None:
     """Write the reflections on a branch of the run's own, and ask to merge it."""
     costs = ModelCosts()
-    reflections = write_sentences(dream.reflections, costs)
+    with paid_by(actor.project_id):
+        reflections = write_sentences(dream.reflections, costs)
     notes = [*dream.notes, *([costs.note] if costs.note else [])]
     run.observations, run.note = len(dream.source.facts), " ".join(notes)[:500]
     run.calls, run.model = costs.calls, costs.model

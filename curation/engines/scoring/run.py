@@ -28,7 +28,8 @@ from memory.db.querysets import VersionedQuerySet
 from memory.db.transactions import retry_transaction
 from memory.engines.erasure.marks import ErasureMark, Stale
 from memory.engines.support import leases
-from memory.exceptions import Day1Error, ProviderNonsense, ProviderUnavailable
+from memory.engines.support.model_budgets import RETRY_SECONDS, paid_by
+from memory.exceptions import Day1Error, ModelBudgetSpent, ProviderNonsense, ProviderUnavailable
 from memory.providers.chat import ChatAnswer, ChatServer, get_judge
 from memory.providers.openai_server import REFUSING, find_configured
 from memory.providers.prompts import build_prompt
@@ -127,7 +128,11 @@ class ScoringRun:
             raise Stale
         try:
             server = find_server(judge)
-            answer = server.complete(self._build_prompt(transcript))
+            with paid_by(self.row.project_id):
+                answer = server.complete(self._build_prompt(transcript))
+        except ModelBudgetSpent as spent:
+            self.lease.postpone(RETRY_SECONDS, warning=spent.text)
+            raise Paused from None
         except ProviderUnavailable as error:
             self._store_failure(judge, error)
         else:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from django.db import connection
@@ -13,6 +14,7 @@ from curation.engines.templates.rows import attach_counts, list_visible_template
 from curation.models import Template
 from memory.actors import Actor
 from memory.engines.embedding.models import active_provider
+from memory.engines.support.model_budgets import paid_by
 from memory.exceptions import ProviderUnavailable
 from memory.providers.embedding import get_floor, read_query
 from memory.words import extract_keywords
@@ -75,7 +77,7 @@ def measure_meanings(text: str, templates: Sequence[Template]) -> list[float]:
         return [0.0] * len(templates)
     described = [describe_template(one) for one in templates]
     shared = [share_words(text, one) for one in described]
-    cosines = compare_vectors(text, described)
+    cosines = compare_vectors(templates[0].project_id, text, described)
     return [max(pair) for pair in zip(shared, cosines, strict=True)]
 
 
@@ -95,7 +97,7 @@ def share_words(text: str, described: str) -> float:
 # ---- vectors ---------------------------------------------------------------------------------------
 
 
-def compare_vectors(text: str, described: Sequence[str]) -> list[float]:
+def compare_vectors(project_id: UUID, text: str, described: Sequence[str]) -> list[float]:
     """Return the cosine of each description with a text, above the floor of the model; 0 where it cannot read
     one of them.
 
@@ -103,12 +105,14 @@ def compare_vectors(text: str, described: Sequence[str]) -> list[float]:
     """
     try:
         provider = None if connection.in_atomic_block else active_provider()
-        read = read_query(provider, text) if provider else None
-        if provider is None or read is None:
-            return [0.0] * len(described)
-        vectors = [
-            embed_description(provider.model, one) if provider.can_read(one) else None for one in described
-        ]
+        with paid_by(project_id):
+            read = read_query(provider, text) if provider else None
+            if provider is None or read is None:
+                return [0.0] * len(described)
+            vectors = [
+                embed_description(provider.model, one) if provider.can_read(one) else None
+                for one in described
+            ]
     except ProviderUnavailable:
         return [0.0] * len(described)
     floor = get_floor(provider)

@@ -22,10 +22,11 @@ from memory.engines.facts.assessment import annotate_facts
 from memory.engines.facts.verdicts import JUDGEABLE, NewVerdict, record_verdicts
 from memory.engines.support import leases
 from memory.engines.support.batches import batched, filter_in
+from memory.engines.support.model_budgets import RETRY_SECONDS, paid_by
 from memory.engines.support.usage import count_rows, is_derived
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.policies import Write
-from memory.exceptions import BranchArchived, BranchNotFound, ProviderUnavailable
+from memory.exceptions import BranchArchived, BranchNotFound, ModelBudgetSpent, ProviderUnavailable
 from memory.models import Branch, Fact, FactAssessment
 from memory.providers.chat import ChatServer, get_judge
 from memory.providers.openai_server import REFUSED_TEXTS, REFUSING, find_configured
@@ -88,6 +89,8 @@ class VerificationRun:
             logger.info("Verification job %s is another worker's", job.pk)
         except BudgetSpent:
             self._finish(State.STOPPED)
+        except ModelBudgetSpent as spent:
+            self._wait_for_budget(spent)
         except (BranchArchived, BranchNotFound) as error:
             self._finish(State.FAILED, error.text[:500])
         else:
@@ -109,7 +112,7 @@ class VerificationRun:
             for reached, uid in enumerate(uids):
                 try:
                     self._judge_once(facts, rows, uid)
-                except (Paused, BudgetSpent) as reason:
+                except (Paused, BudgetSpent, ModelBudgetSpent) as reason:
                     uids, end = uids[:reached], reason
                     break
         else:
@@ -138,14 +141,17 @@ class VerificationRun:
         (rows[uid],) = self._store([(facts[uid], self._ask_judge(facts[uid]))])
 
     def _ask_judge(self, fact: Fact) -> Judgement:
-        """Return the judgement on a fact. Raises Paused, BudgetSpent."""
+        """Return the judgement on a fact. Raises Paused, BudgetSpent, ModelBudgetSpent."""
         if not self.asks or self.judge is None:  # the server refused the fact before
             return Judgement(rate_by_heuristic(fact), fallback=self.job.fallback)
         if self.job.calls + self.job.votes > self.job.budget:
             raise BudgetSpent
         self.lease.renew(lease_seconds(self.judge, self.job.votes))
         try:
-            found = judge_case(self.judge, load_case(fact, self.job.branch, self.actor), self.job.votes)
+            with paid_by(self.job.project_id):
+                found = judge_case(self.judge, load_case(fact, self.job.branch, self.actor), self.job.votes)
+        except ModelBudgetSpent:
+            raise
         except ProviderUnavailable as error:
             return self._stand_in(fact, error)
         self.job.tries = 0
@@ -168,6 +174,12 @@ class VerificationRun:
         kept = {name: getattr(self.job, name) for name in COUNTED_FIELDS}
         self.lease.postpone(leases.choose_wait(self.job.tries - 1, retry_after), note=why, **kept)
         raise Paused
+
+    def _wait_for_budget(self, spent: ModelBudgetSpent) -> None:
+        """Have the job go on when there is a budget again; what it has is on the branch."""
+        kept = {name: getattr(self.job, name) for name in COUNTED_FIELDS}
+        note = f"{spent.text} {self.job.position} of {self.job.total} facts are done."
+        self.lease.postpone(RETRY_SECONDS, note=note[:500], **kept)
 
     def _rate_rest(
         self, facts: dict[UUID, Fact], rows: dict[UUID, Verification], uids: Sequence[UUID]

@@ -17,6 +17,7 @@ from memory.engines.access.makers import require_maker
 from memory.engines.branches.manager import check_name
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.fields.keys import (
+    BOUNDS,
     BRANCH_PATTERN,
     DEFAULT_RATE,
     GRACE,
@@ -69,6 +70,8 @@ class KeyEngine:
         rate_per_minute: int = DEFAULT_RATE,
         max_facts: int = 0,
         max_bytes: int = 0,
+        max_daily_writes: int = 0,
+        max_streams: int = 0,
         expires_at: datetime | None = None,
     ) -> tuple[ApiKey, str]:
         """Create a key; return it with its token, which is not stored and cannot be shown again. One with a
@@ -90,13 +93,14 @@ class KeyEngine:
             app_id=KEY["app_id"].check("app_id", app_id),
             default_branch=check_default(default_branch, branch_patterns),
             rate_per_minute=check_rate(rate_per_minute),
-            max_facts=KEY["max_facts"].check("max_facts", max_facts),
-            max_bytes=KEY["max_bytes"].check("max_bytes", max_bytes),
+            max_facts=max_facts,
+            max_bytes=max_bytes,
+            max_daily_writes=max_daily_writes,
+            max_streams=max_streams,
             expires_at=check_expiry(expires_at),
             **actor.identity_fields("created_by"),
         )
-        check_end_user(key)
-        check_grant(key, actor)
+        check_key(key, actor)
         with write_transaction():
             require_maker(actor)
             token = save_new(key)
@@ -320,6 +324,14 @@ def check_expiry(at: datetime | None) -> datetime | None:
     if at <= timezone.now():
         raise Invalid("expires_at is in the past.", field="expires_at")
     return at
+
+
+def check_key(key: ApiKey, maker: Actor) -> None:
+    """Check a new key's numbers, whom it serves and what its maker may grant. Raises Invalid and refusals."""
+    for name in BOUNDS:
+        KEY[name].check(name, getattr(key, name))
+    check_end_user(key)
+    check_grant(key, maker)
 
 
 def check_end_user(key: ApiKey) -> None:

@@ -4,15 +4,19 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
-from memory import ranking
+from django.db import transaction
+
+from memory import limits, ranking
 from memory.engines.fields.base import Use
 from memory.engines.fields.facts import FACT
 from memory.engines.fields.projects import PROJECT
 from memory.engines.support import validation as c
+from memory.engines.support.model_budgets import forget_refusals
 from memory.engines.support.validation import refuse_secret
 from memory.exceptions import Exists, Invalid
 from memory.models import Fact, Project
 from memory.models.projects import MAX_DAYS
+from memory.models.usage import forget_known
 from memory.texts import split_names
 
 CHECKS = PROJECT.field_checks(Use.UPDATE)
@@ -46,6 +50,7 @@ class SettingFields(TypedDict, total=False):
     dream_origins: str
     member_limit: int | None
     user_fact_limit: int | None
+    limits: dict[str, int]
 
 
 class ChangedFields(SettingFields, total=False):
@@ -60,6 +65,7 @@ def check_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     check_recipe(values.get("recipe", ""))
     check_category_days(values.get("category_ttl_days", {}))
     check_origins(values.get("dream_origins", ""))
+    check_limits(values.get("limits", {}))
     if "slug" in values:
         check_slug(values["slug"])
     return values
@@ -101,6 +107,14 @@ def check_category_days(days: Mapping[str, Any]) -> None:
         CHECK_DAYS("category_ttl_days", number)
 
 
+def check_limits(values: Mapping[str, Any]) -> None:
+    """Check limits by name. Raises Invalid."""
+    try:
+        limits.check_limits(values)
+    except ValueError as error:
+        raise Invalid("{field}: {reason}.", field="limits", reason=error) from None
+
+
 def check_origins(names: str) -> None:
     """Check the origins that dreaming reads: what it made itself is none of them. Raises Invalid."""
     for name in split_names(names):
@@ -115,3 +129,11 @@ def store_settings(project: Project, values: Mapping[str, Any]) -> None:
     for name, value in {**values, "version": project.version + 1}.items():
         setattr(project, name, value)
     project.save(update_fields=[*values, "version"])
+    if "limits" in values:
+        transaction.on_commit(forget_limits)
+
+
+def forget_limits() -> None:
+    """Read limits anew: they were changed."""
+    forget_known()
+    forget_refusals()

@@ -19,6 +19,7 @@ from memory.conf import conf
 from memory.db.backend import get_index
 from memory.engines.support.batches import batched
 from memory.engines.support.foreground import FOREGROUND
+from memory.engines.support.model_budgets import paid_by
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.models import Project, Vector, VectorClock
 from memory.processes import after_fork
@@ -174,7 +175,8 @@ class EmbeddingRun:
         try:
             if tells_words(self.provider):
                 return list(zip(*self.provider.embed_words(texts), strict=True))
-            return [(vector, None) for vector in self.provider.embed(texts)]
+            with paid_by(self.project_id):
+                return [(vector, None) for vector in self.provider.embed(texts)]
         except ProviderUnavailable as error:
             if refuses_text(error):
                 reason = f"the text is refused, also when it is cut short: {error.data['reason']}"

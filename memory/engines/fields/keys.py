@@ -29,7 +29,9 @@ OFFERED = CREATE | Use.OPTION
 MAX_RATE = 1_000_000
 DEFAULT_RATE = 6000
 MAX_WRITTEN = 2**53
-QUOTA = ("max_facts", "max_bytes", "written_facts", "written_bytes")
+MAX_STREAMS = 500  # of a process
+BOUNDS = ("max_facts", "max_bytes", "max_daily_writes", "max_streams")
+QUOTA = (*BOUNDS, "written_facts", "written_bytes")
 BRANCH_PATTERN = re.compile(r"[a-z0-9._*?-]+(/[a-z0-9._*?-]+)*")
 
 MAX_GRACE_SECONDS = 7 * 24 * 3600
@@ -160,6 +162,26 @@ KEY = Noun(
         label=_("Bytes that it may write"),
         form_help=_("Of all texts; empty means any number."),
         option=Option("bytes of texts that it may write", metavar="N"),
+    ),
+    Field(
+        "max_daily_writes",
+        Whole(0, MAX_WRITTEN),
+        "Versions of memory that it may write in a day, in UTC; any number by default.",
+        OFFERED,
+        default=0,
+        label=_("Writes a day"),
+        form_help=_("Each version counts; empty means any number."),
+        option=Option("versions of memory that it may write in a day", metavar="N"),
+    ),
+    Field(
+        "max_streams",
+        Whole(0, MAX_STREAMS),
+        "Streams of events that it may have open in each process that serves; 100 by default.",
+        OFFERED,
+        default=0,
+        label=_("Open streams"),
+        form_help=_("Of events, at the same time; empty means 100."),
+        option=Option("streams of events that it may have open", metavar="N"),
     ),
     Field("written_facts", Whole(), use=READ, answer_help="Counted while it has a quota."),
     Field("written_bytes", Whole(), use=READ, answer_help="Counted while it has a quota."),

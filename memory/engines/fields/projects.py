@@ -18,6 +18,7 @@ from memory.engines.fields.types import (
     Text,
     Whole,
 )
+from memory.limits import NAMED
 from memory.models.projects import MAX_BUDGET, MAX_DAYS, MAX_GROUP, MAX_MEMBERS, MIN_COHESION, MIN_GROUP
 
 SETTING = READ | Use.UPDATE | Use.OPTION
@@ -197,6 +198,16 @@ PROJECT = Noun(
         label=_("Facts of an end user"),
         form_help=_("Empty: any number."),
         option=Option("how many facts one end user may have on a branch"),
+    ),
+    Field(
+        "limits",
+        JSONObject(),
+        f"Limit -> number, 0 for none, of: {', '.join(NAMED)}. The lower of it and the server's holds.",
+        SETTING,
+        label=_("Limits of the project"),
+        form_help=_("One limit a line, with a colon and a number, as in model_tokens: 1000000. 0 is none."),
+        form_rows=5,
+        option=Option("such as '{\"model_tokens\": 1000000}'; {} for none"),
     ),
     answered_time("created_at"),
     Field("state", Reference(20), use=READ, answer_help="open, or removing while it is taken away."),

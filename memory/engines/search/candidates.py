@@ -6,6 +6,7 @@ penalised.
 
 import logging
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
@@ -18,6 +19,7 @@ from django.db.models import Q
 from memory.db.deferred import Deferred
 from memory.db.querysets import Ranked, VersionedQuerySet
 from memory.engines.embedding.models import usable_provider
+from memory.engines.support.model_budgets import paid_by
 from memory.exceptions import Invalid, ProviderUnavailable, QueryTooLong
 from memory.metrics import timed
 from memory.providers.embedding import EmbeddingProvider, get_floor, read_query, share_known
@@ -186,7 +188,7 @@ def build_query(
 
     ``vector`` replaces the embedder's. Raises QueryTooLong, Invalid for a query that is no text.
     """
-    return embed_query(query, usable_provider(project_id), vector, search_type)
+    return embed_query(query, usable_provider(project_id), vector, search_type, project_id)
 
 
 @timed("day1_search_part_seconds", part="query_vector")
@@ -195,9 +197,11 @@ def embed_query(
     provider: EmbeddingProvider | None,
     vector: np.ndarray | None = None,
     search_type: str = "hybrid",
+    project_id: UUID | None = None,
 ) -> PreparedQuery:
-    """Prepare a query's words and vectors. Without an embedder, when it fails, and of a query that it cannot
-    read, the words alone; of the last two only a failure keeps the model's name. Raises as ``build_query``.
+    """Prepare a query's words and vectors, of which a project pays for the second. Without an embedder, when
+    it fails, and of a query that it cannot read, the words alone; of the last two only a failure keeps the
+    model's name. Raises as ``build_query``.
     """
     text = check_query(query)
     words = extract_keywords(text)
@@ -207,7 +211,8 @@ def embed_query(
     if vector is not None or search_type == "keyword" or not text.strip():
         return PreparedQuery(text, words, vector, None, model, floor)
     try:
-        read = read_query(provider, text)
+        with paid_by(project_id) if project_id else nullcontext():
+            read = read_query(provider, text)
     except ProviderUnavailable as error:
         logger.warning("search without vectors: %s", error)
         return PreparedQuery(text, words, None, None, model, floor)

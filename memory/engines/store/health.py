@@ -20,6 +20,7 @@ from memory.db.process_group import get_group
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.store.backups import describe_backups
 from memory.engines.store.check.results import describe_last
+from memory.engines.support.model_budgets import read_spending
 from memory.engines.support.usage import UsageEngine, report_usage
 from memory.models import QueueMessage, Vector
 from memory.queue.broker import in_database
@@ -136,6 +137,7 @@ def read_figures() -> Iterator[tuple[str, str, float]]:
             "Size of the database's write-ahead log.",
             get_file_check().read_state()["log_bytes"],
         )
+    yield from read_spending()
 
 
 def age_seconds(since: datetime | None) -> float:

@@ -7,6 +7,7 @@ the count. See docs/decisions/0069.
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from functools import cache, partial
 from typing import Any
@@ -41,6 +42,7 @@ TEXTS = (models.CharField, models.TextField, models.BinaryField)
 DERIVED = frozenset(
     {
         "AgedVersion",
+        "Consumption",
         "ErasedMemory",
         "Erasure",
         "FactUse",
@@ -76,7 +78,7 @@ class UsageEngine:
 
     def list_usage(self) -> list[tuple[Project, Usage]]:
         """Return the usage of every project, for who may administer the server."""
-        return [(project, build_usage(row)) for project, row in list_rows()]
+        return [(project, build_usage(row, project.limits)) for project, row in list_rows()]
 
     def list_full(self) -> dict[str, Usage]:
         """Return the usage of the projects that are at their quota, by name."""
@@ -85,9 +87,11 @@ class UsageEngine:
     def describe_own_quota(self, *, project_id: UUID) -> str:
         """Return the quota that a project has of its own, as set_quota takes it; "" for none."""
         found = ProjectUsage.objects.filter(pk=project_id).first()
-        if found is None or found.max_rows is None or found.max_bytes is None:
+        if found is None:
             return ""
-        return f"rows={found.max_rows or NONE},bytes={found.max_bytes or NONE}"
+        stored = {"rows": found.max_rows, "bytes": found.max_bytes}
+        parts = {name: value for name, value in stored.items() if value is not None} | found.limits
+        return ",".join(f"{name}={value or NONE}" for name, value in parts.items())
 
     def set_quota(self, *, slug: str, text: str) -> Usage:
         """Give a project a quota of its own; an empty text gives it that of the server again.
@@ -97,10 +101,11 @@ class UsageEngine:
         project = Project.objects.filter(slug=slug).first()
         if project is None:
             raise NotFound("There is no project {slug}.", slug=ascii(slug)[1:-1])
-        values: dict[str, int | None] = {"max_rows": None, "max_bytes": None}
+        values: dict[str, Any] = {"max_rows": None, "max_bytes": None, "limits": {}}
         if text:
-            quota = read_usage(project.pk).quota.with_parts(text)
-            values = {"max_rows": quota.rows, "max_bytes": quota.bytes}
+            own = ProjectUsage.objects.filter(pk=project.pk).values_list("limits", flat=True).first()
+            quota = replace(read_usage(project.pk).quota, limits=own or {}).with_parts(text)
+            values = {"max_rows": quota.rows, "max_bytes": quota.bytes, "limits": dict(quota.limits)}
         make_usage(project.pk)
         ProjectUsage.objects.filter(pk=project.pk).update(**values)
         forget_known()
@@ -146,7 +151,8 @@ def list_rows() -> list[tuple[Project, ProjectUsage | None]]:
 def is_due(row: ProjectUsage | None) -> bool:
     if row is None or row.counted_at is None:
         return True
-    return timezone.now() - row.counted_at > (FULL_AGAIN if build_usage(row).find_full() else COUNT_AGAIN)
+    is_full = build_usage(row, {}).find_full()
+    return timezone.now() - row.counted_at > (FULL_AGAIN if is_full else COUNT_AGAIN)
 
 
 def warn_of_full(project_id: UUID, usage: Usage) -> None:

@@ -33,6 +33,12 @@ class Unauthenticated(Day1Error):
     code = "unauthenticated"
 
 
+class BudgetSpent(Day1Error):
+    """429: the project's budget of models is used up; no route answers it, runs say it and go on later."""
+
+    code = "budget_spent"
+
+
 class QuotaExceeded(Day1Error):
     """403: the project is at its quota: data has the part (bytes or rows), what is used and the limit. Nothing
     is stored; reads go on. Retry-After is an hour: what is stored is then counted anew.
@@ -208,6 +214,7 @@ BY_CODE: dict[str, type[Day1Error]] = {
     "reserved_value": ReservedValue,
     "query_too_long": QueryTooLong,
     "unauthenticated": Unauthenticated,
+    "budget_spent": BudgetSpent,
     "quota_exceeded": QuotaExceeded,
     "scope_missing": ScopeMissing,
     "branch_forbidden": BranchForbidden,

@@ -54,7 +54,7 @@ Reasons = Literal["expired", "time_to_live", "stale", "over_budget"]
 Recipe = Literal["answers", "default", "hybrid", "seed", "timeless", "words"]
 Role = Literal["user", "assistant", "tool_call", "tool_result", "system", "developer"]
 Scope = Literal["fact", "session", "agent", "actor", "user", "app", "match", "memory"]
-Scopes = Literal["read", "propose", "write", "curate", "merge", "admin", "metrics", "server"]
+Scopes = Literal["read", "propose", "write", "curate", "merge", "admin", "owner", "metrics", "server"]
 SearchType = Literal["hybrid", "keyword", "vector"]
 Source = Literal["session", "agent", "key", "import"]
 SourceType = Literal["manual", "observation", "extraction", "consolidation", "merge", "cherry_pick",
@@ -1214,6 +1214,8 @@ class FirstKeyInput(TypedDict):
     rate_per_minute: NotRequired[int]
     max_facts: NotRequired[int]
     max_bytes: NotRequired[int]
+    max_daily_writes: NotRequired[int]
+    max_streams: NotRequired[int]
     expires_at: NotRequired[When | None]
 
 
@@ -1590,7 +1592,7 @@ class Invitation(Redaction):
     """An invitation without its link."""
 
     id: str
-    role: Literal["viewer", "curator", "maintainer"]
+    role: Literal["viewer", "curator", "maintainer", "owner"]
     note: str
     max_uses: int
     uses: int
@@ -1756,6 +1758,8 @@ class Key(Redaction):
     rate_per_minute: int
     max_facts: int
     max_bytes: int
+    max_daily_writes: int
+    max_streams: int
     written_facts: int
     written_bytes: int
     created_at: str
@@ -1830,7 +1834,7 @@ class Member(Redaction):
 
     id: str
     username: str
-    role: Literal["viewer", "curator", "maintainer"]
+    role: Literal["viewer", "curator", "maintainer", "owner"]
     active: bool
     superuser: bool
     created_by: str
@@ -2083,7 +2087,7 @@ class NewInvitation(Redaction):
     """An invitation with its link, which is returned this once."""
 
     id: str
-    role: Literal["viewer", "curator", "maintainer"]
+    role: Literal["viewer", "curator", "maintainer", "owner"]
     note: str
     max_uses: int
     uses: int
@@ -2112,6 +2116,8 @@ class NewKey(Redaction):
     rate_per_minute: int
     max_facts: int
     max_bytes: int
+    max_daily_writes: int
+    max_streams: int
     written_facts: int
     written_bytes: int
     created_at: str
@@ -2129,7 +2135,7 @@ class NewMemberInput(TypedDict):
     """An account of this server and its role."""
 
     username: str
-    role: NotRequired[Literal["viewer", "curator", "maintainer"]]
+    role: NotRequired[Literal["viewer", "curator", "maintainer", "owner"]]
 
 
 class NewProject(Redaction):
@@ -2157,6 +2163,7 @@ class NewProject(Redaction):
     dream_origins: str
     member_limit: int | None
     user_fact_limit: int | None
+    limits: dict[str, Any]
     created_at: str
     state: str
     removal: dict[str, Any] | None
@@ -2473,6 +2480,7 @@ class Project(Redaction):
     dream_origins: str
     member_limit: int | None
     user_fact_limit: int | None
+    limits: dict[str, Any]
     created_at: str
     state: str
     removal: dict[str, Any] | None

@@ -22,6 +22,10 @@ export class QueryTooLong extends Day1Error {
 export class Unauthenticated extends Day1Error {
   override name = "Unauthenticated";
 }
+/** 429: the project's budget of models is used up; no route answers it, runs say it and go on later */
+export class BudgetSpent extends Day1Error {
+  override name = "BudgetSpent";
+}
 /** 403: the project is at its quota: `data` has the `part` (`bytes` or `rows`), what is `used` and the `limit`. Nothing is stored; reads go on. `Retry-After` is an hour: what is stored is then counted anew */
 export class QuotaExceeded extends Day1Error {
   override name = "QuotaExceeded";
@@ -125,6 +129,7 @@ export const CODES: Record<string, typeof Day1Error> = {
   reserved_value: ReservedValue,
   query_too_long: QueryTooLong,
   unauthenticated: Unauthenticated,
+  budget_spent: BudgetSpent,
   quota_exceeded: QuotaExceeded,
   scope_missing: ScopeMissing,
   branch_forbidden: BranchForbidden,

@@ -712,7 +712,7 @@ export class MembersGroup extends Group {
   }
 
   /** List members: `GET /members`. */
-  list(params: { /** ``next`` or ``previous`` of another page. */ cursor?: string; /** Results on a page. */ limit?: number; /** Members whose names have this part. */ name?: string; /** What to sort by; with ``-`` downwards. */ ordering?: "joined_at" | "-joined_at" | "name" | "-name" | "role" | "-role"; /** Members with this role. */ role?: "viewer" | "curator" | "maintainer" | ""; } = {}, options: Options = {}): Pages<s.Member, s.MemberPage> {
+  list(params: { /** ``next`` or ``previous`` of another page. */ cursor?: string; /** Results on a page. */ limit?: number; /** Members whose names have this part. */ name?: string; /** What to sort by; with ``-`` downwards. */ ordering?: "joined_at" | "-joined_at" | "name" | "-name" | "role" | "-role"; /** Members with this role. */ role?: "viewer" | "curator" | "maintainer" | "owner" | ""; } = {}, options: Options = {}): Pages<s.Member, s.MemberPage> {
     return this.pages({ method: "GET", path: "/members" }, options, params);
   }
 

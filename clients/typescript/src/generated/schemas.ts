@@ -1411,7 +1411,7 @@ export interface FactsInput {
 /** The first key of a new project: its scopes, and what else a key has. */
 export interface FirstKeyInput {
   label?: string;
-  scopes?: ("read" | "propose" | "write" | "curate" | "merge" | "admin" | "metrics" | "server")[];
+  scopes?: ("read" | "propose" | "write" | "curate" | "merge" | "admin" | "owner" | "metrics" | "server")[];
   /** Every branch when it is empty. */ branch_patterns?: string[];
   /** Bind the key to this agent. */ agent_id?: string;
   /** Bind the key to this end user: it reads and writes no other memory. */ user_id?: string;
@@ -1420,6 +1420,8 @@ export interface FirstKeyInput {
   rate_per_minute?: number;
   /** Facts that it may write, each version counted; any number by default. */ max_facts?: number;
   /** Bytes of texts that it may write; any number by default. */ max_bytes?: number;
+  /** Versions of memory that it may write in a day, in UTC; any number by default. */ max_daily_writes?: number;
+  /** Streams of events that it may have open in each process that serves; 100 by default. */ max_streams?: number;
   expires_at?: string | null;
 }
 
@@ -1840,7 +1842,7 @@ export interface InstructionsPage {
 /** An invitation without its link. */
 export interface Invitation {
   id: string;
-  role: "viewer" | "curator" | "maintainer";
+  role: "viewer" | "curator" | "maintainer" | "owner";
   note: string;
   max_uses: number;
   /** How many accepted it. */ uses: number;
@@ -1855,7 +1857,7 @@ export interface Invitation {
 
 /** A new invitation. */
 export interface InvitationInput {
-  /** The role of whoever accepts it. */ role?: "viewer" | "curator" | "maintainer";
+  /** The role of whoever accepts it. */ role?: "viewer" | "curator" | "maintainer" | "owner";
   /** For whom it is. */ note?: string;
   /** How many people may accept it. */ max_uses?: number;
   /** After how many days it expires. */ days?: number;
@@ -2048,6 +2050,8 @@ export interface Key {
   rate_per_minute: number;
   max_facts: number;
   max_bytes: number;
+  max_daily_writes: number;
+  max_streams: number;
   /** Counted while it has a quota. */ written_facts: number;
   /** Counted while it has a quota. */ written_bytes: number;
   created_at: string;
@@ -2063,7 +2067,7 @@ export interface Key {
 /** The scopes, branches, rate and expiry of a key. */
 export interface KeyInput {
   label: string;
-  scopes: ("read" | "propose" | "write" | "curate" | "merge" | "admin" | "metrics" | "server")[];
+  scopes: ("read" | "propose" | "write" | "curate" | "merge" | "admin" | "owner" | "metrics" | "server")[];
   /** Every branch when it is empty. */ branch_patterns?: string[];
   /** Bind the key to this agent. */ agent_id?: string;
   /** Bind the key to this end user: it reads and writes no other memory. */ user_id?: string;
@@ -2072,6 +2076,8 @@ export interface KeyInput {
   rate_per_minute?: number;
   /** Facts that it may write, each version counted; any number by default. */ max_facts?: number;
   /** Bytes of texts that it may write; any number by default. */ max_bytes?: number;
+  /** Versions of memory that it may write in a day, in UTC; any number by default. */ max_daily_writes?: number;
+  /** Streams of events that it may have open in each process that serves; 100 by default. */ max_streams?: number;
   expires_at?: string | null;
 }
 
@@ -2147,9 +2153,9 @@ export interface MadeDecision {
 export interface Member {
   /** Of the account: the actor_id of what the person does. */ id: string;
   username: string;
-  role: "viewer" | "curator" | "maintainer";
+  role: "viewer" | "curator" | "maintainer" | "owner";
   /** Whether the account may log in. */ active: boolean;
-  /** Whether the person keeps the whole server: maintainers cannot remove or lower them. */ superuser: boolean;
+  /** Whether the person keeps the whole server: members cannot remove or lower them. */ superuser: boolean;
   created_by: string;
   /** key, user, local (the command line), server (a key of it) or system; empty where nobody knows any more. */ created_by_kind: string;
   /** The id of the key or user; else empty. */ created_by_id: string;
@@ -2158,7 +2164,7 @@ export interface Member {
 /** A new member: an account of this server. */
 export interface MemberInput {
   /** The name of an account of this server. */ username: string;
-  role?: "viewer" | "curator" | "maintainer";
+  role?: "viewer" | "curator" | "maintainer" | "owner";
 }
 
 export interface MemberPage {
@@ -2501,7 +2507,7 @@ export interface Namespaces {
 /** An invitation with its link, which is returned this once. */
 export interface NewInvitation {
   id: string;
-  role: "viewer" | "curator" | "maintainer";
+  role: "viewer" | "curator" | "maintainer" | "owner";
   note: string;
   max_uses: number;
   /** How many accepted it. */ uses: number;
@@ -2529,6 +2535,8 @@ export interface NewKey {
   rate_per_minute: number;
   max_facts: number;
   max_bytes: number;
+  max_daily_writes: number;
+  max_streams: number;
   /** Counted while it has a quota. */ written_facts: number;
   /** Counted while it has a quota. */ written_bytes: number;
   created_at: string;
@@ -2545,7 +2553,7 @@ export interface NewKey {
 /** An account of this server and its role. */
 export interface NewMemberInput {
   /** The name of an account of this server. */ username: string;
-  role?: "viewer" | "curator" | "maintainer";
+  role?: "viewer" | "curator" | "maintainer" | "owner";
 }
 
 /** A project that was made, with its first key where one was asked for. */
@@ -2572,6 +2580,7 @@ export interface NewProject {
   dream_origins: string;
   member_limit: number | null;
   user_fact_limit: number | null;
+  limits: Record<string, unknown>;
   created_at: string;
   /** open, or removing while it is taken away. */ state: string;
   /** How far the removal has come: since, rows, removed. null where it is not removed. */ removal: Record<string, unknown> | null;
@@ -2604,6 +2613,7 @@ export interface NewProjectInput {
   /** Origins of the observations that dreaming reads, separated by commas; empty for EXPERIENCE. */ dream_origins?: string;
   /** How many members the project may have; null: any number. Needs the scope server. */ member_limit?: number | null;
   /** How many facts one end user may have on a branch; null: any number. */ user_fact_limit?: number | null;
+  /** Limit -> number, 0 for none, of: requests, daily_writes, branches, bundles, streams, model_calls, model_tokens. The lower of it and the server's holds. */ limits?: Record<string, unknown>;
 }
 
 /** A webhook with a new secret, which is told once; it is null in the answer to a repeated request. */
@@ -2946,6 +2956,7 @@ export interface Project {
   dream_origins: string;
   member_limit: number | null;
   user_fact_limit: number | null;
+  limits: Record<string, unknown>;
   created_at: string;
   /** open, or removing while it is taken away. */ state: string;
   /** How far the removal has come: since, rows, removed. null where it is not removed. */ removal: Record<string, unknown> | null;
@@ -2974,6 +2985,7 @@ export interface ProjectInput {
   /** Origins of the observations that dreaming reads, separated by commas; empty for EXPERIENCE. */ dream_origins?: string;
   /** How many members the project may have; null: any number. Needs the scope server. */ member_limit?: number | null;
   /** How many facts one end user may have on a branch; null: any number. */ user_fact_limit?: number | null;
+  /** Limit -> number, 0 for none, of: requests, daily_writes, branches, bundles, streams, model_calls, model_tokens. The lower of it and the server's holds. */ limits?: Record<string, unknown>;
 }
 
 export interface ProjectPage {
@@ -3456,7 +3468,7 @@ export interface RestoreMemoryInput {
 
 /** Another role of a member. */
 export interface RoleInput {
-  role: "viewer" | "curator" | "maintainer";
+  role: "viewer" | "curator" | "maintainer" | "owner";
 }
 
 /** The grace period of the old key. */

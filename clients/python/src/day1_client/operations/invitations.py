@@ -14,7 +14,7 @@ class Invitations(Group):
 
     def create(
         self, *, idempotency_key: str | None = None, days: int | None = None, max_uses: int | None = None,
-        note: str | None = None, role: Literal["viewer", "curator", "maintainer"] | None = None,
+        note: str | None = None, role: Literal["viewer", "curator", "maintainer", "owner"] | None = None,
     ) -> t.NewInvitation:
         """Invite by link."""
         return self._send("invitations.create", "POST /invitations", locals())

@@ -18,8 +18,8 @@ class Keys(Group):
         self, label: str, scopes: Sequence[t.Scopes], *, idempotency_key: str | None = None,
         agent_id: str | None = None, app_id: str | None = None, branch_patterns: Sequence[str] | None = None,
         default_branch: str | None = None, expires_at: t.When | Null | None = None,
-        max_bytes: int | None = None, max_facts: int | None = None, rate_per_minute: int | None = None,
-        user_id: str | None = None,
+        max_bytes: int | None = None, max_daily_writes: int | None = None, max_facts: int | None = None,
+        max_streams: int | None = None, rate_per_minute: int | None = None, user_id: str | None = None,
     ) -> t.NewKey:
         """Make an API key; its token is told once."""
         return self._send("keys.create", "POST /keys", locals(), plain="agent_id app_id user_id")

@@ -14,7 +14,7 @@ class Members(Group):
 
     def create(
         self, username: str, *, idempotency_key: str | None = None, role: Literal["viewer", "curator",
-        "maintainer"] | None = None,
+        "maintainer", "owner"] | None = None,
     ) -> t.Member:
         """Add a member."""
         return self._send("members.create", "POST /members", locals())
@@ -26,7 +26,7 @@ class Members(Group):
     def list(
         self, *, cursor: str | None = None, limit: int | None = None, name: str | None = None, ordering:
         Literal["joined_at", "-joined_at", "name", "-name", "role", "-role"] | None = None, role:
-        Literal["viewer", "curator", "maintainer"] | None = None,
+        Literal["viewer", "curator", "maintainer", "owner"] | None = None,
     ) -> Page[t.Member, t.MemberPage]:
         """List members."""
         return self._page("members.list", "GET /members", locals())
@@ -37,7 +37,7 @@ class Members(Group):
         """Remove a member, with the keys, invitations and logins of theirs."""
         return self._send("members.remove", "POST /members/{username}/remove", locals())
 
-    def update(self, username: str, role: Literal["viewer", "curator", "maintainer"]) -> t.Member:
+    def update(self, username: str, role: Literal["viewer", "curator", "maintainer", "owner"]) -> t.Member:
         """Change the role of a member."""
         return self._send("members.update", "PATCH /members/{username}", locals())
 

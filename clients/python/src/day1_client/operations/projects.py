@@ -22,8 +22,9 @@ class Projects(Group):
         dream_min_size: int | None = None, dream_origins: str | None = None,
         durable_categories: str | None = None, fact_budget: int | Null | None = None,
         key: t.FirstKeyInput | Null | None = None, least_evidence: float | Null | None = None,
-        member_limit: int | Null | None = None, members: Sequence[t.NewMemberInput] | None = None,
-        name: str | None = None, propose_reflections: bool | None = None, recipe: str | None = None,
+        limits: Mapping[str, Any] | None = None, member_limit: int | Null | None = None,
+        members: Sequence[t.NewMemberInput] | None = None, name: str | None = None,
+        propose_reflections: bool | None = None, recipe: str | None = None,
         redact_secrets: bool | None = None, stale_after_days: int | Null | None = None,
         template: str | None = None, user_fact_limit: int | Null | None = None,
     ) -> t.NewProject:
@@ -54,8 +55,8 @@ class Projects(Group):
         dream_min_size: int | None = None, dream_origins: str | None = None,
         durable_categories: str | None = None, expected_version: int | None = None,
         fact_budget: int | Null | None = None, least_evidence: float | Null | None = None,
-        member_limit: int | Null | None = None, name: str | None = None,
-        propose_reflections: bool | None = None, recipe: str | None = None,
+        limits: Mapping[str, Any] | None = None, member_limit: int | Null | None = None,
+        name: str | None = None, propose_reflections: bool | None = None, recipe: str | None = None,
         redact_secrets: bool | None = None, stale_after_days: int | Null | None = None,
         user_fact_limit: int | Null | None = None,
     ) -> t.Project:
