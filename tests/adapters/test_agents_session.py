@@ -66,10 +66,11 @@ class Session:
         return {"namespace": self.place, "key": f"{number:012}"}
 
 
-CASES: list[Callable[[Api], None]] = []
+Open = Callable[[str], Session]  # the session of a name, as another program would
+CASES: list[Callable[[Open], None]] = []
 
 
-def case(play: Callable[[Api], None]) -> Callable[[Api], None]:
+def case(play: Callable[[Open], None]) -> Callable[[Open], None]:
     CASES.append(play)
     return play
 
@@ -83,26 +84,26 @@ def texts(session: Session, limit: int | None = None) -> list[str]:
 
 
 @case
-def a_session_that_nobody_wrote_to_is_empty(api: Api) -> None:
-    assert Session(api, "s").get_items() == []
+def a_session_that_nobody_wrote_to_is_empty(open_session: Open) -> None:
+    assert open_session("s").get_items() == []
 
 
 @case
-def items_come_back_in_their_order(api: Api) -> None:
-    session, items = Session(api, "s"), [*say("user", "Where is it?"), *say("assistant", "In the shed.")]
+def items_come_back_in_their_order(open_session: Open) -> None:
+    session, items = open_session("s"), [*say("user", "Where is it?"), *say("assistant", "In the shed.")]
     session.add_items(items)
     assert session.get_items() == items
 
 
 @case
-def later_items_follow(api: Api) -> None:
+def later_items_follow(open_session: Open) -> None:
     for text in ("one", "two", "three"):
-        Session(api, "s").add_items(say("user", text))  # another program each time
-    assert texts(Session(api, "s")) == ["one", "two", "three"]
+        open_session("s").add_items(say("user", text))  # another program each time
+    assert texts(open_session("s")) == ["one", "two", "three"]
 
 
 @case
-def items_of_every_kind_come_back_as_they_were(api: Api) -> None:
+def items_of_every_kind_come_back_as_they_were(open_session: Open) -> None:
     items = [
         {"role": "developer", "content": [{"type": "input_text", "text": "Be brief."}]},
         {"type": "function_call", "call_id": "c1", "name": "look", "arguments": '{"at": 1}'},
@@ -110,57 +111,57 @@ def items_of_every_kind_come_back_as_they_were(api: Api) -> None:
         {"type": "reasoning", "id": "r1", "summary": [], "encrypted_content": None},
         {"role": "assistant", "content": None, "tool_calls": [{"id": "c2"}]},
     ]
-    session = Session(api, "s")
+    session = open_session("s")
     session.add_items(items)
     assert session.get_items() == items
 
 
 @case
-def adding_nothing_adds_nothing(api: Api) -> None:
-    session = Session(api, "s")
+def adding_nothing_adds_nothing(open_session: Open) -> None:
+    session = open_session("s")
     session.add_items([])
-    assert (session.get_items(), session.last_number()) == ([], 0)
+    assert session.get_items() == []
 
 
 @case
-def a_limit_gives_the_last_in_their_order(api: Api) -> None:
-    session = Session(api, "s")
+def a_limit_gives_the_last_in_their_order(open_session: Open) -> None:
+    session = open_session("s")
     session.add_items(say("user", *"abcdef"))
     assert (texts(session, 2), texts(session, 4)) == (["e", "f"], ["c", "d", "e", "f"])
 
 
 @case
-def a_limit_over_their_number_gives_all(api: Api) -> None:
-    session = Session(api, "s")
+def a_limit_over_their_number_gives_all(open_session: Open) -> None:
+    session = open_session("s")
     session.add_items(say("user", *"abc"))
     assert texts(session, 10) == ["a", "b", "c"]
 
 
 @case
-def a_limit_of_none_at_all_gives_none(api: Api) -> None:
-    session = Session(api, "s")
+def a_limit_of_none_at_all_gives_none(open_session: Open) -> None:
+    session = open_session("s")
     session.add_items(say("user", *"abc"))
     assert session.get_items(0) == []
 
 
 @case
-def a_long_session_has_all_of_its_pages(api: Api) -> None:
-    session, said = Session(api, "s"), [str(n) for n in range(250)]
+def a_long_session_has_all_of_its_pages(open_session: Open) -> None:
+    session, said = open_session("s"), [str(n) for n in range(250)]
     session.add_items(say("user", *said))
     assert (texts(session), texts(session, 130)) == (said, said[-130:])
 
 
 @case
-def the_last_item_is_popped(api: Api) -> None:
-    session = Session(api, "s")
+def the_last_item_is_popped(open_session: Open) -> None:
+    session = open_session("s")
     session.add_items([*say("user", "a"), *say("assistant", "b")])
     assert session.pop_item() == {"role": "assistant", "content": "b"}
     assert texts(session) == ["a"]
 
 
 @case
-def what_is_added_after_a_pop_follows_what_is_left(api: Api) -> None:
-    session = Session(api, "s")
+def what_is_added_after_a_pop_follows_what_is_left(open_session: Open) -> None:
+    session = open_session("s")
     session.add_items(say("user", *"abc"))
     session.pop_item()
     session.add_items(say("user", "d"))
@@ -168,8 +169,8 @@ def what_is_added_after_a_pop_follows_what_is_left(api: Api) -> None:
 
 
 @case
-def an_empty_session_pops_nothing(api: Api) -> None:
-    session = Session(api, "s")
+def an_empty_session_pops_nothing(open_session: Open) -> None:
+    session = open_session("s")
     assert session.pop_item() is None
     session.add_items(say("user", *"ab"))
     popped = [session.pop_item() for _ in range(3)]
@@ -178,8 +179,8 @@ def an_empty_session_pops_nothing(api: Api) -> None:
 
 
 @case
-def sessions_do_not_see_each_other(api: Api) -> None:
-    one, other, inside = (Session(api, name) for name in ("s", "s1", "s/1"))
+def sessions_do_not_see_each_other(open_session: Open) -> None:
+    one, other, inside = (open_session(name) for name in ("s", "s1", "s/1"))
     one.add_items(say("user", "cats"))
     other.add_items(say("user", "dogs", "birds"))
     inside.add_items(say("user", "fish"))
@@ -188,8 +189,8 @@ def sessions_do_not_see_each_other(api: Api) -> None:
 
 
 @case
-def a_cleared_session_is_empty_alone(api: Api) -> None:
-    one, other = Session(api, "one"), Session(api, "other")
+def a_cleared_session_is_empty_alone(open_session: Open) -> None:
+    one, other = open_session("one"), open_session("other")
     one.add_items(say("user", *map(str, range(120))))
     other.add_items(say("user", "stays"))
     one.clear_session()
@@ -198,8 +199,8 @@ def a_cleared_session_is_empty_alone(api: Api) -> None:
 
 
 @case
-def a_cleared_session_goes_on(api: Api) -> None:
-    session = Session(api, "s")
+def a_cleared_session_goes_on(open_session: Open) -> None:
+    session = open_session("s")
     session.add_items(say("user", "before"))
     session.clear_session()
     session.add_items(say("user", "after", "that"))
@@ -207,31 +208,31 @@ def a_cleared_session_goes_on(api: Api) -> None:
 
 
 @case
-def texts_of_any_script_and_sign_come_back(api: Api) -> None:
+def texts_of_any_script_and_sign_come_back(open_session: Open) -> None:
     said = ["こんばんは", "🌊🐟", "Здравствуйте", "D'Arcy", '"SELECT 1;"', "x'); DROP TABLE y;--", "", "\n\t"]
-    session = Session(api, "Ünï ' 日本/..")
+    session = open_session("Ünï ' 日本/..")
     session.add_items(say("user", *said))
     assert texts(session) == said
 
 
 @case
-def of_many_who_add_at_once_nothing_is_lost(api: Api) -> None:
+def of_many_who_add_at_once_nothing_is_lost(open_session: Open) -> None:
     def add(n: int) -> None:
         try:
-            Session(Api(api.token), "s").add_items(say("user", f"{n} a", f"{n} b"))
+            open_session("s").add_items(say("user", f"{n} a", f"{n} b"))
         finally:
             connection.close()
 
     with ThreadPoolExecutor(5) as pool:
         list(pool.map(add, range(10)))
-    found = texts(Session(api, "s"))
+    found = texts(open_session("s"))
     assert sorted(found) == sorted(f"{n} {end}" for n in range(10) for end in "ab")
     assert all(found[at + 1] == f"{found[at][0]} b" for at in range(0, 20, 2))
 
 
 @pytest.mark.parametrize("play", CASES, ids=lambda play: play.__name__)
-def test_a_session_of_items(play: Callable[[Api], None], api: Api) -> None:
-    play(api)
+def test_a_session_of_items(play: Callable[[Open], None], api: Api) -> None:
+    play(lambda name: Session(Api(api.token), name))
 
 
 def test_as_many_cases_as_promised() -> None:

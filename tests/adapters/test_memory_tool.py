@@ -59,7 +59,8 @@ class Files:
                 raise Refused(f"{line} is no line from 0 to {len(rows)}")
             if line and not rows[line - 1].endswith("\n"):
                 rows[line - 1] += "\n"
-            return "".join([*rows[:line], text.removesuffix("\n") + "\n", *rows[line:]])
+            written = "".join([*rows[:line], text.removesuffix("\n") + "\n", *rows[line:]])
+            return written.removesuffix("\n") + "\n"
 
         self.edit(path, insert_line)
 
@@ -296,7 +297,7 @@ def a_line_is_inserted(files: Files) -> None:
 def a_line_is_inserted_before_the_first(files: Files) -> None:
     files.create("/memories/a.md", "one")
     files.insert("/memories/a.md", 0, "zero")
-    assert files.texts() == {"memories/a.md": "zero\none"}
+    assert files.texts() == {"memories/a.md": "zero\none\n"}
 
 
 @case

@@ -42,14 +42,10 @@ def memory(server: Up, address: None, request: pytest.FixtureRequest) -> Iterato
         yield memory
 
 
-def first_block(page: str) -> str:
-    """Return the first block of Python of a page."""
+def play(page: str, heading: str = "") -> None:
+    """Run the first block of Python of a page, below a heading if given, as it is written."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    found = re.search(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    below = text.split(f"\n{heading}\n", 1)[1] if heading else text
+    found = re.search(r"^```python\n(.*?)^```", below, re.DOTALL | re.MULTILINE)
     assert found, page
-    return found[1]
-
-
-def play(page: str) -> None:
-    """Run the first block of a page as it is written."""
-    exec(compile(first_block(page), str(ROOT / page), "exec"), {"__name__": "__main__"})
+    exec(compile(found[1], f"{page} {heading}", "exec"), {"__name__": "__main__"})
