@@ -11,7 +11,7 @@ import sys
 import tomllib
 import venv
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -40,12 +40,12 @@ pytestmark = [pytest.mark.nightly, pytest.mark.slow]
 class Framework:
     """A framework, what its program needs beside it, and what becomes of a run when memory is away."""
 
+    heading: str  # of its section in docs/integrations.md
     extra: str
     models: tuple[str, ...] = ()
     away: str = "Unreachable"
     refused: str = "Unauthenticated"
     old: str = "ServerTooOld"
-    folder: dict[str, Path] = field(default_factory=dict, compare=False)
 
     @property
     def program(self) -> Path:
@@ -54,18 +54,28 @@ class Framework:
 
 INTEGRATION = "Integration{}Exception".format
 FRAMEWORKS = [
-    Framework("pydantic-ai", ("pydantic-ai-slim[openai]",), away="", refused="UserError", old="UserError"),
     Framework(
+        "Pydantic AI",
+        "pydantic-ai",
+        ("pydantic-ai-slim[openai]",),
+        away="",
+        refused="UserError",
+        old="UserError",
+    ),
+    Framework(
+        "Microsoft Agent Framework",
         "agent-framework",
         ("agent-framework-openai>=1.15,<2",),
         away=INTEGRATION(""),
         refused=INTEGRATION("InvalidAuth"),
         old=INTEGRATION("InvalidRequest"),
     ),
-    Framework("google-adk"),
-    Framework("llamaindex", ("llama-index-llms-openai-like",)),
-    Framework("crewai", away="", refused="", old=""),  # it tells by its events
-    Framework("strands", ("strands-agents[openai]",), away="", refused="", old=""),  # it logs a warning
+    Framework("Google ADK", "google-adk"),
+    Framework("LlamaIndex", "llamaindex", ("llama-index-llms-openai-like",)),
+    # It tells by its events.
+    Framework("CrewAI", "crewai", away="", refused="", old=""),
+    # It logs a warning.
+    Framework("Strands Agents", "strands", ("strands-agents[openai]",), away="", refused="", old=""),
 ]
 
 
@@ -122,19 +132,21 @@ class Player:
     model: ScriptedChat
 
     def play(self, *scenes: Any) -> list[Any]:
-        first = self.server.first
+        """Play scenes with the framework's program; return what came of each."""
+        return json.loads(self.run(str(self.program), input=json.dumps(scenes)))
+
+    def run(self, *words: str, **options: str) -> str:
+        """Run the framework's Python, with the environment of a user; return what it printed."""
+        first, address = self.server.first, f"{self.model.url}/v1"
         env = {name: value for name, value in os.environ.items() if not name.startswith("DAY1_")}
         env |= {"DAY1_URL": first["url"], "DAY1_KEY": first["key"], "PYTHONPATH": str(CLIENT / "src")} | QUIET
-        address = f"{self.model.url}/v1"
         env |= {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": address, "OPENAI_API_BASE": address}
         env |= {"GOOGLE_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": self.model.url}
-        words = [str(self.python), str(self.program)]
-        done = subprocess.run(
-            words, env=env, input=json.dumps(scenes), capture_output=True, text=True, timeout=300
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
+        command = [str(self.python), *words]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, **options)
         print(done.stderr[-3000:], file=sys.stderr)  # shown where an assertion fails
-        return json.loads(done.stdout)
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout
 
 
 @pytest.fixture(params=FRAMEWORKS, ids=lambda framework: framework.extra)
@@ -189,3 +201,13 @@ def test_what_one_process_is_told_another_one_knows(
     errors = [one.get("error", "") for one in known[5:]]
     assert errors == [framework.away, framework.refused, framework.old], known[5:]
     assert not any(knows(one, "Tweety") for one in known[5:] if "answers" in one)
+
+
+def test_the_page_begins_with_what_runs(framework: Framework, player: Player) -> None:
+    page = (ROOT / "docs" / "integrations.md").read_text(encoding="utf-8")
+    section = page.split(f"\n## {framework.heading}\n", 1)[1]
+    block = re.search(r"^```python\n(.*?)^```", section, re.DOTALL | re.MULTILINE)
+    assert block
+    assert player.run("-c", block[1]).rstrip().endswith("Understood.")
+    if framework.extra != "pydantic-ai":  # there a model decides to remember
+        assert "allergic to nuts" in json.dumps(player.model.requests[-1])

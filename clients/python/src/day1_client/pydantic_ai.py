@@ -52,7 +52,7 @@ class Day1Toolset(FunctionToolset[Deps]):
             text: One statement that is understood without this conversation.
             category: A word for its kind, such as preference, decision or fact.
         """
-        said: dict[str, Any] = self._owner(ctx)
+        said: dict[str, Any] = {**self._owner(ctx), "wait": "indexed"}
         if ctx.conversation_id:
             said["session_id"] = name_session(ctx.conversation_id)
         if ctx.agent and ctx.agent.name:

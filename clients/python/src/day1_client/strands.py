@@ -43,12 +43,15 @@ class Day1MemoryStore(MemoryStore):
         writable: bool = True,
         extraction: ExtractionConfig | bool | None = True,
     ) -> None:
+        if not name.strip():
+            raise ValueError("name must not be empty.")
         self.memory = memory or Day1()
         self.owner = whose(user_id, app_id)
         self.said_by = {"agent_id": agent_id} if agent_id else {}
         self.run = uuid4().hex
         self.session_id = session_id or f"strands-{self.run}"
-        self.name, self.description, self.max_search_results = name, description, max_search_results
+        self.name, self.description = name, description
+        self.max_search_results = self._check_limit(max_search_results)
         self.writable = writable
         self.extraction = None
         if writable and extraction:
@@ -57,7 +60,8 @@ class Day1MemoryStore(MemoryStore):
 
     async def search(self, query: str, options: SearchOptions | None = None) -> list[MemoryEntry]:
         """Return what is known on a query, the likeliest first."""
-        limit = (options or {}).get("max_search_results") or self.max_search_results or MAX_RESULTS
+        asked = (options or {}).get("max_search_results")
+        limit = self._check_limit(self.max_search_results if asked is None else asked) or MAX_RESULTS
         hits = await in_thread(find, self.memory, query, limit, self.owner)
         return [
             MemoryEntry(
@@ -75,9 +79,11 @@ class Day1MemoryStore(MemoryStore):
     async def add(self, content: str, metadata: Mapping[str, Any] | None = None) -> dict[str, str]:
         """Store a fact, once however often it is said, and return its id."""
         self._require_writable()
+        if not content.strip():
+            raise ValueError("content must not be empty.")
         kept = {"metadata": {"strands": dict(metadata)}} if metadata else {}
         said = {**self.owner, **self.said_by, "session_id": self.session_id}
-        fact = await in_thread(self.memory.facts.create, content, **kept, **said)
+        fact = await in_thread(self.memory.facts.create, content, wait="indexed", **kept, **said)
         return {"id": fact["id"]}
 
     async def add_messages(self, messages: list[Message], context: AddMessagesContext | None = None) -> None:
@@ -93,7 +99,13 @@ class Day1MemoryStore(MemoryStore):
 
     def _require_writable(self) -> None:
         if not self.writable:
-            raise ValueError(f"The memory store {self.name} is not writable.")
+            raise ValueError(f"{self.name}: the store is not writable.")
+
+    @staticmethod
+    def _check_limit(limit: int | None) -> int | None:
+        if limit is not None and limit < 1:
+            raise ValueError("max_search_results must be at least 1.")
+        return limit
 
 
 def read_message(one: Message, key: str) -> list[dict[str, Any]]:
