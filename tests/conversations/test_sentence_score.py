@@ -130,6 +130,9 @@ def test_an_answer_of_few_words_keeps_the_question() -> None:
     question = "Should the cache of the sessions be Redis or Memcached from now on?"
     assert answered("the second one", f"I read the code. {question}") == [f"the second one (to: {question})"]
     assert answered("the second one", "I read the code.") == []
+    choice = "Should the monthly report for the customers always be Excel or PDF?"
+    reason = "PDF, the customers keep breaking the numbers in our sheets"
+    assert answered(reason, choice) == [f"{reason} (to: {choice})"]
 
 
 def test_a_question_that_says_little_keeps_the_sentence_before() -> None:

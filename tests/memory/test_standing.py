@@ -49,6 +49,8 @@ REPLACED = [
     ("ログは必ずモデル名を含める", "モデル名の件は忘れてください"),
 ]
 DOUBTED = [
+    ("PDF (to: Should the monthly report be Excel or PDF?)", "The monthly report is xlsx, cells locked."),
+    ("PDF 吧 (to: 给客户的月报导出成 Excel 还是 PDF？)", "客户要自己做透视，所以月报还是给 xlsx"),
     (
         "From now on migrations run by hand, never during a deploy.",
         "Forget the manual migrations: they run in the deploy again, before the restart.",

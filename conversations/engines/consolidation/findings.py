@@ -1,25 +1,23 @@
 """What a session taught: findings in its messages and observations, each with its source."""
 
 from collections import defaultdict, deque
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import chain, islice, takewhile
+from itertools import islice, takewhile
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
-
 from conversations.engines.consolidation import rules
-from conversations.engines.consolidation.answers import find_withdrawn_sources, list_withdrawals
+from conversations.engines.consolidation.answers import find_withdrawn_sources
+from conversations.engines.consolidation.exclusions import find_consumed, read_runs
 from conversations.engines.consolidation.finding import Finding
+from conversations.engines.consolidation.hearsay import OBLIGES
 from conversations.engines.consolidation.lasting import is_at_work
 from conversations.engines.consolidation.matching import Texts
 from conversations.engines.consolidation.repairs import ToolCalls, describe_repair
 from conversations.engines.consolidation.repeated import find_repeated
 from conversations.engines.consolidation.revised import EarlierDecisions, find_times
-from conversations.engines.consolidation.runs import find_read_to
 from conversations.engines.consolidation.sentence_score import score_sentence
-from conversations.engines.consolidation.sentences import sentences
 from conversations.engines.consolidation.withdrawals import (
     Restatement,
     Withdrawal,
@@ -27,14 +25,13 @@ from conversations.engines.consolidation.withdrawals import (
     read_restatement,
     read_withdrawal,
 )
-from conversations.models import ConsolidationRun, Message
+from conversations.models import Message
 from memory.engines.sessions.manager import Utterance
 from memory.engines.sessions.utterances import find_utterances
 from memory.engines.statements.rewording import rewords
 from memory.engines.statements.standing import announces_change, changes, may_change, replaces
-from memory.engines.support.batches import batched
-from memory.models import Fact, FactLink, Observation, RecallLog, Session
-from memory.texts import LATER, UUID_PATTERN, WAS, add_taken_back, split_taken_back
+from memory.models import Fact, FactLink, Observation, Session
+from memory.texts import add_taken_back, split_taken_back
 
 MAX_ENTRIES = 5000  # messages and observations of one session that are read
 MAX_LAST = 1000  # observations of a session that runs, among which repairs are looked for
@@ -46,9 +43,8 @@ MAX_RECENT = 3  # last answers of an agent, by which a session is known to be at
 MIN_REVISING_NEAR = -1.0  # of one that may change a decision, of which no word says that something does
 MAX_OPEN = 8  # further sentences of one prompt that are compared with older decisions
 OPENING_WORDS = 3  # by which a sentence is found in its message
-BATCH_SIZE = 500
 STATED = frozenset({Observation.Type.DECISION, Observation.Type.INSIGHT})
-Type, Link = Observation.Type, FactLink.Type
+Type = Observation.Type
 
 
 class SessionReader:
@@ -59,8 +55,7 @@ class SessionReader:
         self.read_to = session.branch.head_at
         self.messages = self.observations = 0  # that no run had read before
         self.last: UUID | None = None  # message that was read
-        self._since = find_read_to(session.branch, ConsolidationRun.Level.SESSION, session.key)
-        self._withdrawn = list_withdrawals(session.branch, [ConsolidationRun.Level.SESSION], session.key)
+        self._since, self._withdrawn = read_runs(session.branch, session.key)
 
     def find_new(self) -> Iterator[Finding]:
         """Yield findings of sources that no run has consumed, message by message."""
@@ -240,7 +235,8 @@ def _find_in_message(row: Message, previous: str, around: Sequence[str], in_chat
     is_working = is_persons and is_at_work(row.content, in_chat, (previous, *around))
     if is_persons:
         rest = rules.read_rest(row.content, [lesson.text for lesson in lessons])
-        found += [(text, "decision", True) for text in islice(filter(may_change, rest), MAX_OPEN)]
+        stating = (text for text in rest if may_change(text) or OBLIGES.search(text))
+        found += [(text, "decision", True) for text in islice(stating, MAX_OPEN)]
         found.sort(key=lambda one: find_position(one[0], row.content))
     for text, category, is_open in found:
         yield Finding(text, category, row.uid, FactLink.Target.MESSAGE, at, is_persons, is_open, is_working)
@@ -351,41 +347,3 @@ def _find_in_observations(rows: Sequence[Observation]) -> Iterator[Finding]:
             yield Finding(row.summary, row.observation_type, row.uid, FactLink.Target.OBSERVATION)
         elif row.observation_type == Type.DISCOVERY and (text := describe_repair(calls, index)):
             yield Finding(text, "bug_fix", row.uid, FactLink.Target.OBSERVATION)
-
-
-# ---- exclusions --------------------------------------------------------------------------------
-
-
-def find_consumed(links: Any, sources: Sequence[UUID], own: Container[tuple[int, int]] = ()) -> set[UUID]:
-    """Return the sources that a visible link shows as consumed, by others than the ``own`` commits."""
-    consumed: set[UUID] = set()
-    kinds = Q(link_type=Link.DERIVED_FROM) | Q(link_type=Link.CONSOLIDATED_FROM)
-    for batch in batched(list(dict.fromkeys(sources)), BATCH_SIZE):
-        rows = links.filter(kinds, to_id__in=batch).fetch_all()
-        consumed |= {row.to_id for row in rows if (row.branch_id, row.seq_from) not in own}
-    return consumed
-
-
-def list_recalled_ids(session: Session) -> set[UUID]:
-    """Return the memories that Day1 gave this session: at its start, with prompts and as search results."""
-    recalls = RecallLog.objects.filter(project=session.project_id, session_id=session.key)
-    ids = {UUID(uid) for recall in recalls.order_by("-id")[:BATCH_SIZE] for uid in recall.fact_ids}
-    at_start = UUID_PATTERN.findall("\n".join(list_given_lines(session)))
-    return ids | set(map(UUID, [*at_start, *chain.from_iterable(session.recalled.values())]))
-
-
-def list_given_lines(session: Session) -> list[str]:
-    """Return the lines of the start context, without what holds no more: a person may go back to that."""
-    lines = [line.removeprefix("- ") for line in session.context.splitlines()]
-    return [line.partition(LATER)[2] if line.startswith(WAS) else line for line in lines]
-
-
-def list_known_texts(session: Session, recalled: Iterable[UUID]) -> list[str]:
-    """Return the texts that Day1 gave this session: at its start, with prompts, and as search results."""
-    texts = list_given_lines(session)
-    for batch in batched(sorted(recalled), BATCH_SIZE):
-        facts = Fact.objects.on(session.branch).filter(uid__in=batch).fetch_all()
-        texts += [fact.fact_text for fact in facts]
-        messages = Message.objects.on(session.branch).filter(uid__in=batch)
-        texts += [sentence for row in messages.fetch_all() for sentence in sentences(row.content)]
-    return texts

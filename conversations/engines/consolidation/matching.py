@@ -17,7 +17,6 @@ from memory.engines.statements.change_words import FUNCTION_WORDS
 from memory.engines.statements.claims import prefers_same, says_same, shares_half, shares_root, shares_topic
 from memory.engines.statements.restatement import qualifies_otherwise, restates
 from memory.engines.statements.standing import announces_change
-from memory.engines.support.batches import filter_in
 from memory.engines.support.model_budgets import paid_by
 from memory.engines.support.similarity import MIN_JACCARD, get_thresholds, same_claim, swaps_words
 from memory.engines.versions.repositories import is_elsewhere, name_repositories
@@ -170,8 +169,7 @@ def find_alike(branch: Branch, rows: VersionedQuerySet[Fact], texts: Texts, text
 
 def load_facts(branch: Branch, rids: Iterable[int]) -> dict[int, Fact]:
     """Return the facts of a branch that a search finds now, by row id, with their repositories."""
-    rows = searchable_rows(branch.lineage(), timezone.now()).rows()
-    facts = [fact for part in filter_in(rows, "pk", rids) for fact in part]
+    facts = searchable_rows(branch.lineage(), timezone.now()).fetch_by_key("rid", sorted(rids))
     return {fact.rid: fact for fact in name_repositories(facts, branch.project_id)}
 
 

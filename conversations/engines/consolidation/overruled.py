@@ -7,8 +7,9 @@ such.
 from collections.abc import Iterable, Iterator, Sequence
 
 from conversations.engines.consolidation.answers import find_withdrawn_sources, list_withdrawals
+from conversations.engines.consolidation.exclusions import find_consumed
 from conversations.engines.consolidation.finding import Finding
-from conversations.engines.consolidation.findings import MIN_STATED, find_consumed, is_step
+from conversations.engines.consolidation.findings import MIN_STATED, is_step
 from conversations.engines.consolidation.matching import Texts, add_texts
 from conversations.engines.consolidation.rules import read_rest
 from conversations.engines.consolidation.sentence_score import score_sentence

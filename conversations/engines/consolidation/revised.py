@@ -23,7 +23,6 @@ from memory.engines.statements.claims import list_synonyms, shares_root
 from memory.engines.statements.personal_facts import read_personal
 from memory.engines.statements.standing import changes
 from memory.engines.statements.subject_words import list_translations
-from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.repositories import find_repositories
 from memory.models import Branch, Fact, Session
@@ -34,7 +33,6 @@ MAX_NEAR = 5  # older statements that are nearest to a new one in meaning
 MAX_DOUBTED = 3  # of those that are about the same thing as a new one
 MAX_CANDIDATES = 15  # older statements that share the most words with a new one
 MAX_SAME_KIND = 50  # newest ones of the kind of which a person has one
-BATCH_SIZE = 500
 
 
 @dataclass(frozen=True)
@@ -170,7 +168,7 @@ def load_own(
 ) -> dict[str, list[Fact]]:
     """Return those of the found rows that are facts of the session's repository, by text."""
     rids = sorted({rid for several in found.values() for rid in several})
-    facts = [fact for batch in batched(rids, BATCH_SIZE) for fact in rows.rows().filter(pk__in=batch)]
+    facts = rows.fetch_by_key("rid", rids)
     known = zip(facts, find_repositories(session.project_id, facts), strict=True)
     own = {fact.rid: fact for fact, repository in known if repository == session.project_path}
     return {text: [own[rid] for rid in sorted(set(rids)) if rid in own] for text, rids in found.items()}

@@ -38,6 +38,7 @@ from conversations.engines.consolidation.sentences import (
 )
 from conversations.engines.consolidation.withdrawals import list_instead
 from memory.engines.search.answer_boost import ASKS
+from memory.engines.statements.answered import find_choice
 from memory.engines.statements.claims import split_claims
 from memory.engines.statements.personal_facts import read_personal
 from memory.models.hashes import normalise_text
@@ -55,6 +56,7 @@ CLAUSE = lazy_pattern(  # after which another clause of a chat begins
     r"(?=(?:i|we|my|our|ich|wir|mein|yo|mi|je|j'|mon|ma|eu|meu|minha)\b)"
 )
 ANSWERS = "(to: {})"
+OPENING_END = lazy_pattern(r"[,;.，；。、:]|\s[–—-]+\s")
 LETTER = lazy_pattern(r"[^\W\d_]")
 
 
@@ -221,7 +223,12 @@ def join_parts(parts: Sequence[str], chosen: Iterable[int]) -> Iterator[str]:
 
 
 def add_question(text: str, question: str) -> str:
-    """Return the text; one that means little alone with the question that it answers."""
-    if not question or measure_length(text) >= SHORT_LENGTH:
+    """Return the text; one that means little alone with the question that it answers, as does one that begins
+    with an option of the question: "PDF, they keep breaking the sheets".
+    """
+    opening = OPENING_END.split(text)[0]
+    is_short = measure_length(text) < SHORT_LENGTH
+    is_chosen = measure_length(opening) < SHORT_LENGTH and bool(find_choice(opening, question)[1])
+    if not question or not (is_short or is_chosen):
         return text
     return f"{text} {ANSWERS.format(question[:MAX_QUESTION_LENGTH])}"

@@ -6,7 +6,7 @@ One whose process died stands as failed after a minute.
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -217,9 +217,3 @@ def describe_counts(run: ConsolidationRun) -> dict[str, Any]:
 def is_empty(run: ConsolidationRun) -> bool:
     """Return whether a run read nothing new and changed nothing."""
     return not (run.commits or any(getattr(run, name) for name in COUNTS))
-
-
-def find_read_to(branch: Branch, level: str, target: str) -> datetime | None:
-    """Return up to which commit's time earlier runs have read a target."""
-    runs = ConsolidationRun.objects.filter(branch=branch, level=level, target=target, read_to__isnull=False)
-    return runs.order_by("-read_to").values_list("read_to", flat=True).first()

@@ -9,16 +9,18 @@ from typing import NamedTuple
 from uuid import UUID
 
 from conversations.engines.consolidation.echoes import Spoken
+from conversations.engines.consolidation.exclusions import (
+    find_consumed,
+    list_known_texts,
+    list_recalled_ids,
+)
 from conversations.engines.consolidation.extraction import PROMPT, Extraction, ModelCosts, find_extraction
 from conversations.engines.consolidation.finding import Finding
 from conversations.engines.consolidation.findings import (
     SessionReader,
     drop_open,
     drop_reworded,
-    find_consumed,
     is_chat,
-    list_known_texts,
-    list_recalled_ids,
 )
 from conversations.engines.consolidation.judging import request_verdicts
 from conversations.engines.consolidation.matching import Texts, find_same, read_texts

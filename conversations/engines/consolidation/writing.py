@@ -108,6 +108,8 @@ def store_confirmations(commit: CommitWriter, stated: Iterable[tuple[Fact, str]]
 
 def raise_confidence(commit: CommitWriter) -> int:
     """Raise the confidence of each fact by the confirmations that this commit gave it."""
+    if not commit.side_rows:  # their table is read whole: no index begins with the commit
+        return 0
     own = Confirmation.objects.filter(branch_id=commit.branch.pk, seq=commit.seq)
     counts = Counter(own.values_list("uid", flat=True))
     rows = commit.visible_rows(Fact).filter(uid__in=sorted(counts)).fetch_all() if counts else []

@@ -94,7 +94,7 @@ def learn_running(session_pk: int) -> int:
             sleep(CLAIM_WAIT_SECONDS)
             enqueue("memory.learn", session_pk)
             return 0
-        session.refresh_from_db()
+        session.refresh_from_db(fields=["status", "consolidated_at"])
     if session.status != Session.Status.ACTIVE and not session.consolidated_at:
         enqueue_learning(session, is_over=True)
     return count

@@ -297,8 +297,9 @@ def update_link(link: FactLink, revision: Revision) -> dict[str, Any]:
 def load_contests(commit: CommitWriter, revisions: Iterable[Revision]) -> dict[tuple, FactLink]:
     """Return the links of the pairs that the branch shows, in either direction."""
     uids = sorted({uid for one in revisions for uid in one.key})
-    rows = commit.visible_rows(FactLink).filter(from_id__in=uids, link_type=FactLink.Type.CONTESTED_BY)
-    return {(link.from_id, link.to_id): link for link in rows.fetch_all()}
+    rows = commit.visible_rows(FactLink).fetch_by_key("from_id", uids)
+    contests = (link for link in rows if link.link_type == FactLink.Type.CONTESTED_BY)
+    return {(link.from_id, link.to_id): link for link in contests}
 
 
 def remove_revisions(commit: CommitWriter, pair: tuple[UUID, UUID]) -> None:

@@ -205,8 +205,8 @@ TURNS_DOWN = lazy_patterns(
 )
 # Something is said to change; weaker than what gives up a value, as it may be another thing's.
 CHANGES = lazy_pattern(
-    r"\b(?:now|from (?:now|here|today|\w+day|\w+ on)\b|as of|henceforth|renam|going forward|no longer"
-    r"|no more(?! than)|any ?more|instead|rather than|switch"
+    r"\b(?:now|(?:from|since) (?:now|here|today|\w+day|\w+ on)\b|as of|henceforth|renam|going forward"
+    r"|no longer|no more(?! than)|any ?more|instead|rather than|switch"
     r"|chang(?!elog)|mov(?:e|ing)|migrat|bump|raise|lower|increas|decreas|reduc|replac|revert|back to"
     r"|again|actually"
     r"|upgrad|downgrad|after all|make (?:it|that|them|the)|make|turns? out|enough|too \w{3,}|^then\b"

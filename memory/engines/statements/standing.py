@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from functools import lru_cache
 
+from memory.engines.statements.answered import spell_out
 from memory.engines.statements.change_words import (
     ADDS,
     ALONE,
@@ -75,8 +76,12 @@ class Standing(IntEnum):
 
 @lru_cache(CACHE_SIZE)
 def judge_standing(newer: str, older: str) -> Standing:
-    """Return what a newer statement does to an older one, also where they name a subject in two languages."""
-    found = judge_texts(newer, older)
+    """Return what a newer statement does to an older one, also where they name a subject in two languages, or
+    in the question that one of them answers.
+    """
+    found, spelled = judge_texts(newer, older), (spell_out(newer), spell_out(older))
+    if not found and any(spelled):
+        found = min(judge_texts(spelled[0] or newer, spelled[1] or older), Standing.DOUBTED)
     if found or not share_translated(newer, older):
         return found
     return judge_texts(translate(newer), translate(older)) or judge_abroad(newer, older)
