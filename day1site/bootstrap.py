@@ -85,6 +85,13 @@ def take_early_options(argv: list[str]) -> list[str]:
         return argv  # these are pytest's
     if "up" in argv[1:3] and (host := option(argv, "--host")):
         os.environ["DAY1_HOST"] = host
+    if "up" in argv[1:3] and (log := option(argv, "--log")):
+        from day1site.launcher import send_output_to
+
+        try:
+            send_output_to(log)
+        except OSError as error:
+            raise StartupError(f"The log {log} cannot be written: {error.strerror}.") from None
     if "up" in argv[1:3] and (quota := option(argv, "--quota")):
         os.environ["DAY1_QUOTA"] = quota
     if folder := option(argv, "--data-dir"):

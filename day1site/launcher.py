@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import sys
 from pathlib import Path
 
 IS_WINDOWS = os.name == "nt"
@@ -19,3 +20,15 @@ def render_launcher(python: Path, main: Path, for_windows: bool = IS_WINDOWS) ->
         return f'#!/bin/sh\nDAY1_NO_BOOTSTRAP=1 PYTHONPATH= exec {words} "$@"\n'
     settings = ("@echo off", "setlocal", "set DAY1_NO_BOOTSTRAP=1", "set PYTHONPATH=")
     return "".join(f"{line}\r\n" for line in (*settings, f'"{python}" "{main}" %*'))
+
+
+def send_output_to(file: str) -> None:
+    """Append all that this process and those that it starts print to a file, its owner's alone."""
+    os.makedirs(os.path.dirname(os.path.abspath(file)), mode=0o700, exist_ok=True)
+    handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    for own in (1, 2):
+        os.dup2(handle, own)
+    os.close(handle)
+    if sys.stdout is None:  # of a Python of Windows that has no window
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", buffering=1)
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", buffering=1)

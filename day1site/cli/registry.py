@@ -84,6 +84,7 @@ TABLE: dict[str, Entry] = {
     "instructions": lazy_command(".instructions:GROUP", "say what is to be remembered"),
     "messages": lazy_command(".conversations:MESSAGES", "write and read messages"),
     "import-from": lazy_command("..importing.command:import_from", "Import what another program remembers"),
+    "service": lazy_command("..connect.service.commands:GROUP", "keep Day1 running as a service"),
     "hook": lazy_command(".hook_command:hook", "Hand an event of an agent's program to Day1"),
     "events": lazy_command(".events:events", "Follow what happens, a line for each event"),
     "context": lazy_command(".context:context", "Show what the next session here would be told"),

@@ -119,7 +119,7 @@ def check_notes(person: Person) -> None:
     (person.home / ".config/day1/codex.connected.json").unlink()
     status, _, err = person.day1("connect", "codex", "--data-dir", str(person.folder / "two"))
     assert status == 0
-    assert "No server runs here yet: start it with `python3 manage.py up`." in err
+    assert "No server runs here yet: start it with `python3 manage.py up`, or keep it running:" in err
 
 
 def test_a_server_starts_where_no_note_can_be_written(

@@ -1,13 +1,10 @@
 """``login``: a link that logs a person in once, on this machine."""
 
-from pathlib import Path
-
 from day1site.cli.client import server_url
 from day1site.cli.errors import local_only
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.parameters import argument
-from day1site.cli.transport.local_store import DEFAULT_URL, open_store
-from day1site.settings.first_key import find_file, name_store, read_file
+from day1site.cli.transport.local_store import make_login_link
 
 ADMIN = "admin"
 
@@ -23,13 +20,7 @@ def login(run: Invocation, username: str) -> None:
     """Whoever may read the store's files may do everything: the link needs no password."""
     if server_url():
         raise local_only("login")
-    open_store()
-    from django.conf import settings
+    link = make_login_link(username)
+    from memory.engines.access.login_links import VALID_MINUTES
 
-    from memory.engines.access.login_links import VALID_MINUTES, LoginLinkEngine
-
-    secret = LoginLinkEngine().create_link(username=username)
-    folder = Path(settings.DATA_DIR)
-    first = read_file(find_file(folder, name_store(settings.DATABASES["default"], folder)))
-    link = f"{first.get('url') or DEFAULT_URL}/login/{secret}"
     run.show_line({"link": link, "username": username, "minutes": VALID_MINUTES}, link)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from day1site.cli.client import Client
-from day1site.cli.connect import settings_files
+from day1site.cli.connect import always_on, settings_files
 from day1site.cli.connect.clients import CLIENTS, NEXT_STEPS, Change, Server, hook_command
 from day1site.cli.connect.state import (
     State,
@@ -35,7 +35,7 @@ from day1site.cli.importing.command import import_memory, summarise
 from day1site.cli.importing.instructions import NAMES
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import note
-from day1site.cli.parameters import OneOf, argument, option, switch
+from day1site.cli.parameters import WHOLE, OneOf, argument, option, switch
 from day1site.cli.transport.rest import iterate_rows, require_address
 from day1site.mcp_profiles import DEFAULT, PROFILES
 from day1site.settings.paths import IS_CHECKOUT, command_prefix
@@ -65,8 +65,16 @@ Plan = list[tuple[Path, str | None, str | None, str]]  # file, text to go back t
 )
 @switch("--dry-run", help="show the changes, make none")
 @switch("--undo", help="take everything back, and revoke its key")
+@switch("--yes", help="keep Day1 running as a service and put day1 on the PATH, without a question")
+@option("--port", type=WHOLE, metavar="PORT", help="of the service; default 8765")
 def connect(
-    run: Invocation, program: str, url: str | None, profile: str | None, dry_run: bool, undo: bool
+    run: Invocation,
+    program: str,
+    url: str | None,
+    profile: str | None,
+    dry_run: bool,
+    undo: bool,
+    **lasting: Any,
 ) -> int:
     """End with status 1 when a server that should be there does not take the program's key."""
     if url:
@@ -78,7 +86,27 @@ def connect(
     if program == PRINT:
         print_manual(run, find_target(url or "", {}).url, profile or DEFAULT)
         return 0
-    return link(run, program, url or "", profile, dry_run)
+    if dry_run:
+        return link(run, program, url or "", profile, dry_run)
+    return link_for_long(run, program, url or "", profile, **lasting)
+
+
+def link_for_long(
+    run: Invocation, program: str, url: str, profile: str | None, yes: bool, port: int | None
+) -> int:
+    """Connect a program to a server that runs from now on, where that is wanted; see ``always_on``."""
+    state = load_state(program)
+    is_first, found = not state, find_target(url, state)
+    makes_last = yes
+    if not found.is_expected and (makes_last := always_on.wants_service(yes)):
+        always_on.start_service(program, state, port)
+    status = link(run, program, url, profile, dry_run=False)
+    if makes_last:
+        always_on.put_on_path(program, load_state(program))
+    target = find_target(url, load_state(program))
+    if makes_last and is_first and target.data_dir and target.is_expected and not status:
+        always_on.open_pages(target.url)
+    return status
 
 
 def link(run: Invocation, program: str, url: str, profile: str | None, dry_run: bool) -> int:
@@ -184,7 +212,8 @@ def print_done(program: str, plan: Plan) -> None:
 def print_proof(target: Target, proof: Proof | None) -> None:
     """Say what the calls with the new key have shown."""
     if proof is None:
-        note(f"No server runs here yet: start it with {UP}. It is written for {target.url}.")
+        note(f"No server runs here yet: start it with {UP}, or keep it running: `{DAY1} service install`.")
+        note(f"It is written for {target.url}.")
     elif proof.trouble:
         fault = "is not proven: no answer came in time" if proof.is_late else "does not work"
         note(f"It is written, but {fault}: {'; '.join(proof.trouble)}")

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from day1site.cli.connect import settings_files
+from day1site.cli.connect import always_on, settings_files
 from day1site.cli.connect.clients import CLIENTS, Change
 from day1site.cli.connect.state import (
     State,
@@ -37,10 +37,13 @@ def undo_connection(run: Invocation, program: str, dry_run: bool) -> int:
             files.append({"file": name, "done": restore_file(Path(name), known, own, dry_run)})
         except CliError as error:
             left[name] = error
+    lasting = {} if find_others(program) else state.get("lasting", {})  # the last one takes it away
+    files += always_on.take_off_path(lasting, dry_run)
     if not dry_run:
         revoke_key(run, program, state)
         remove_config(config_file(program))
         forget(program, state, list(left))
+    files += always_on.stop_service(lasting, dry_run)
     answer = {"program": program, "dry_run": dry_run, "files": files, "left": list(left)}
     run.show_line(answer, "\n".join(f"{entry['file']}\t{entry['done']}" for entry in files))
     for refusal in left.values():
@@ -58,15 +61,21 @@ def forget(program: str, state: State, left: Sequence[str]) -> None:
         return
     state_file(program).unlink()
     settings_files.remove_folders(state.get("folders", []))
-    hand_over([folder for folder in state.get("folders", []) if Path(folder).is_dir()])
+    hand_over(program, state)
 
 
-def hand_over(folders: Sequence[str]) -> None:
-    """Let a program that is still connected remove the folders that both use, when it is undone."""
-    others = [name for name in CLIENTS if state_file(name).exists()]
-    if folders and others:
-        state = load_state(others[0])
-        save_state(others[0], state | {"folders": [*state.get("folders", []), *folders]})
+def find_others(program: str) -> list[str]:
+    return [name for name in CLIENTS if name != program and state_file(name).exists()]
+
+
+def hand_over(program: str, state: State) -> None:
+    """Let a program that is still connected remove what both use, when it is undone."""
+    folders = [folder for folder in state.get("folders", []) if Path(folder).is_dir()]
+    lasting = state.get("lasting", {})
+    if (folders or lasting) and (others := find_others(program)):
+        kept = load_state(others[0])
+        both = {"folders": [*kept.get("folders", []), *folders], "lasting": kept.get("lasting", {}) | lasting}
+        save_state(others[0], kept | both)
 
 
 def restore_file(file: Path, known: State, own: Sequence[Change], dry_run: bool) -> str:

@@ -124,6 +124,20 @@ def name_only_project(makes_store: bool) -> str:
     return str(slugs[0]) if len(slugs) == 1 else ""
 
 
+def make_login_link(username: str, url: str = "") -> str:
+    """Return a new link to the server of the store at hand, at the address that it was started with last."""
+    open_store()
+    from django.conf import settings
+
+    from day1site.settings.first_key import find_file, name_store, read_file
+    from memory.engines.access.login_links import LoginLinkEngine
+
+    secret = LoginLinkEngine().create_link(username=username)
+    folder = Path(settings.DATA_DIR)
+    first = read_file(find_file(folder, name_store(settings.DATABASES["default"], folder)))
+    return f"{url or first.get('url') or DEFAULT_URL}/login/{secret}"
+
+
 def _locate() -> tuple[Path, bool | None]:
     """Return the data directory, and whether a store is there, without making it.
 

@@ -31,6 +31,7 @@ from day1site.server.process import (
 from day1site.server.provisioning import find_first_key, prepare
 from day1site.settings.paths import command_options, command_prefix, default_data_dir
 from memory import metrics
+from memory.clock import read_time
 from memory.engines.access.login_links import VALID_MINUTES, LoginLinkEngine
 from memory.engines.access.provisioning import USER, FirstStart
 from memory.engines.support.usage import UsageEngine
@@ -84,6 +85,8 @@ DEMO = """  Something to look at: half a year of a made-up team, in a project of
   {day1} demo{where}
 """
 
+LOGGED = "{now} Day1 is ready at {url}/, on {folder}."
+
 FULL = """  The project {slug} stores {stored}.
   It is at its quota: writes stop, reads go on; --quota or `manage.py quota` raises it.
 """
@@ -109,6 +112,7 @@ class Command(BaseCommand):
             "--quota", help="what a project may store: 20GB, rows=5000000,bytes=20GB, or none; as DAY1_QUOTA"
         )
         parser.add_argument("--no-worker", action="store_true", help="serve only, without background work")
+        parser.add_argument("--log", help="a file for all that it says, without passwords; for services")
         parser.add_argument(
             "--admin-password", default="", help="sets it; DAY1_ADMIN_PASSWORD does so on the first start"
         )
@@ -139,9 +143,11 @@ class Command(BaseCommand):
             url = build_url(host, listener)
             write_lock_info(locks, url)
             made = self.prepare(folder, url, options["admin_password"])
-            text = announcement(
-                folder, url, host, made, loader.present(), UsageEngine().list_full(), make_login_link()
-            )
+            text = LOGGED.format(now=read_time().isoformat(timespec="seconds"), url=url, folder=folder)
+            if not options["log"]:
+                text = announcement(
+                    folder, url, host, made, loader.present(), UsageEngine().list_full(), make_login_link()
+                )
             metrics.start(folder / "metrics")
             with announced(folder):
                 worker = not options["no_worker"]

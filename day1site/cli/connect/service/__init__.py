@@ -1,0 +1,1 @@
+"""``service``: the system keeps Day1 running, as a service of the person's own."""
