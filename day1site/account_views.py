@@ -2,27 +2,34 @@
 
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth import login
 from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_POST
 
+from day1site.join import BACKEND
 from day1site.login import LoginForm, PasswordForm, ThrottledForms, get_client_address
+from memory.engines.access.external_logins import list_providers
 from memory.engines.access.logins import LoginTrailEngine
 from memory.engines.access.members import list_memberships
 from memory.engines.store.health import is_damaged, is_reading_past_damage
+from memory.exceptions import Conflict, Day1Error
 from memory.views.frame.base import LAST, safe_referer
 from memory.views.frame.flash import flash_success
 from memory.views.store.store_state import DAMAGED, PARTLY
+from memory.views.text.error_text import error_sentence
 
 THEME = "day1_theme"
 # The icon and the name of each theme.
 THEMES = {"light": ("sun", gettext_lazy("Light")), "dark": ("moon", gettext_lazy("Dark"))}
 SYSTEM = ("", "system", gettext_lazy("As the system"))
+NO_PASSWORDS = gettext_noop("Nobody logs in with a password here: use the login provider.")
 YEAR = 365 * 24 * 3600
 
 
@@ -43,13 +50,32 @@ def projects(request: HttpRequest) -> HttpResponse:
 
 
 class Login(ThrottledForms, auth.LoginView):
+    """Login with a password, or by the provider of the settings."""
+
     form_class = LoginForm
     template_name = "account/login.html"
     redirect_authenticated_user = True
 
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not settings.PASSWORD_LOGIN:
+            return render_login(request, Conflict(NO_PASSWORDS))
+        return super().post(request, *args, **kwargs)
+
     def form_valid(self, form: Any) -> HttpResponse:
         LoginTrailEngine().record_event(user=form.get_user(), address=get_client_address(self.request))
-        return super().form_valid(form)
+        return finish_login(self.request, form.get_user(), self.get_success_url())
+
+
+def finish_login(request: HttpRequest, user: Any, address: str, has_factor: bool = False) -> HttpResponse:
+    """Log a user in whose password or provider was right, and go on to an address of this site."""
+    login(request, user, BACKEND)
+    return HttpResponseRedirect(address)
+
+
+def render_login(request: HttpRequest, error: Day1Error) -> HttpResponse:
+    """Render the login page with the reason why somebody is not logged in."""
+    context = {"problem": error_sentence(error), "form": LoginForm(request)}
+    return render(request, "account/login.html", context, status=error.status)
 
 
 class Logout(auth.LogoutView):
@@ -73,7 +99,8 @@ class Password(ThrottledForms, auth.PasswordChangeView):
 
 @login_required
 def account(request: HttpRequest) -> HttpResponse:
-    return render(request, "account/account.html", {"memberships": list_memberships(request.user)})
+    context = {"memberships": list_memberships(request.user), "connected": list_providers(request.user)}
+    return render(request, "account/account.html", context)
 
 
 @require_POST
@@ -89,10 +116,12 @@ def theme(request: HttpRequest) -> HttpResponse:
 
 
 def login_context(request: HttpRequest) -> dict[str, Any]:
-    """Return for every template the themes, the chosen one ("" is the system's), and whether the store is
-    damaged.
+    """Return for every template the themes, the chosen one ("" is the system's), how people log in, and
+    whether the store is damaged.
     """
     chosen = request.COOKIES.get(THEME, "")
     themes = [SYSTEM, *((name, *theme) for name, theme in THEMES.items())]
     damaged = PARTLY if is_reading_past_damage() else DAMAGED if is_damaged() else ""
-    return {"theme": chosen if chosen in THEMES else "", "themes": themes, "damaged": damaged}
+    oidc, passwords = settings.OIDC, settings.PASSWORD_LOGIN
+    site = {"provider": oidc and oidc.name, "password_login": passwords}
+    return {**site, "theme": chosen if chosen in THEMES else "", "themes": themes, "damaged": damaged}

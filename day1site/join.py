@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -69,12 +70,16 @@ class Join(SecretAddress, TemplateView):
             if request.user.is_authenticated:
                 member = InvitationEngine().accept_invitation(secret=secret, user=request.user)
                 return welcome(request, member)
+            if not settings.PASSWORD_LOGIN:
+                raise Conflict
             return self.make_account(request, secret)
         except Exists as error:
             flash_warning(request, error_sentence(error))
             return redirect("front")
         except Conflict:
-            return self.get(request)
+            page = self.get(request)
+            page.status_code = Conflict.status
+            return page
 
     def make_account(self, request: HttpRequest, secret: str) -> HttpResponse:
         form = AccountForm(request.POST)

@@ -8,6 +8,7 @@ from django.views.i18n import set_language
 from day1site import account_views, api_router
 from day1site.join import Join
 from day1site.login_link import LoginLinkPage
+from day1site.oidc import views as oidc
 
 admin.autodiscover()
 
@@ -25,6 +26,8 @@ urlpatterns = [
     path("p/<slug:slug>/", include("curation.urls")),
     path("p/<slug:slug>/", include("analytics.urls")),
     path("login", account_views.Login.as_view(), name="login"),
+    path("login/oidc", oidc.begin, name="oidc"),
+    path("login/oidc/callback", oidc.complete, name="oidc-callback"),
     path("login/<str:secret>", LoginLinkPage.as_view(), name="login-link"),
     path("logout", account_views.Logout.as_view(), name="logout"),
     path("join/<str:secret>", Join.as_view(), name="join"),

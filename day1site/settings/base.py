@@ -6,6 +6,7 @@ from django.utils.log import CallbackFilter
 
 from day1site.logs import StrangersFilter, TextFormatter, with_request_id, without_traceback
 from day1site.settings.env import Env
+from day1site.settings.oidc import read_oidc, read_password_login
 from day1site.settings.paths import ASSETS, ROOT, command_options, command_prefix, data_dir, database
 from day1site.settings.unfold import UNFOLD  # noqa: F401
 from memory.conf import MERGE_GATES
@@ -122,6 +123,8 @@ AUTH_PASSWORD_VALIDATORS = [
 TRUSTED_PROXIES = env.whole("DAY1_PROXIES", 0, low=0, high=16)  # proxies that append to X-Forwarded-For
 PASSWORD_HASHERS = ["memory.engines.store.logins.PasswordHasher"]
 SESSION_ENGINE = "memory.engines.store.logins"
+OIDC = read_oidc(env)
+PASSWORD_LOGIN = read_password_login(env, OIDC)
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "front"
 CSRF_FAILURE_VIEW = "day1site.error_views.csrf_failure"

@@ -10,6 +10,7 @@ from memory.models.base import OPEN, BranchedModel
 from memory.models.branches import MAX_DEPTH, Branch, Commit
 from memory.models.connections import Connection, OAuthClient
 from memory.models.erasures import ErasedMemory, Erasure, HiddenVersion
+from memory.models.external_logins import ExternalLogin
 from memory.models.facts import Confirmation, Fact, FactAssessment, FactUse
 from memory.models.keys import ApiKey, IdempotencyRecord
 from memory.models.links import FactLink, PairVerdict

@@ -201,6 +201,9 @@ class Membership(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships", verbose_name=_("user")
     )
     role = models.CharField(_("role"), max_length=20, choices=Role.choices, default=Role.VIEWER)
+    # What groups at a login provider give, "" is nothing; and then what people gave, see group_roles.
+    group_role = models.CharField(max_length=20, choices=Role.choices, blank=True, default="", editable=False)
+    given_role = models.CharField(max_length=20, blank=True, default="", editable=False)
     # Who let the person in, and by which link.
     created_by = models.CharField(max_length=200, blank=True, default="", editable=False)
     created_by_kind = models.CharField(max_length=10, blank=True, default="", editable=False)

@@ -28,9 +28,9 @@ class LoginTrailEngine:
         except (StoreDamaged, StorageRefused):
             return
 
-    def record_refusal(self, *, username: str, address: str, throttled: bool) -> None:
+    def record_refusal(self, *, username: str, address: str, throttled: bool, reason: str = "") -> None:
         """Record a login that was refused, the first a minute of a name from an address: strangers may try on
-        and on, and make names up.
+        and on, and make names up. ``reason`` is that of a login by a provider.
         """
         action = "login.throttled" if throttled else "login.failed"
         user = get_user_model().objects.filter(username=username).first()
@@ -38,7 +38,8 @@ class LoginTrailEngine:
         try:
             count_request(f"login-trail:{action}:{hash_caller(f'{address} {name}')}", 1)
             with write_transaction():
-                record_action(user, action, {"address": address}, None)
+                detail = {"address": address, **({"reason": reason} if reason else {})}
+                record_action(user, action, detail, None)
         except (RateLimited, StoreDamaged, StorageRefused):
             return
 

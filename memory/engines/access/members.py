@@ -32,6 +32,7 @@ KEPT_ROLES = (Role.MAINTAINER, Role.OWNER)  # only owners take rights from them
 SUPERUSER = _(
     "{name} keeps the whole server: only a superuser or the server's own command line removes or lowers them."
 )
+OF_GROUPS = _("Groups at the login provider give {name} the role {role}: take {name} out of the group there.")
 BATCH_SIZE = 500
 MAX_LISTED_KEYS = 100
 
@@ -121,7 +122,9 @@ class MemberEngine:
                 if RANKS[role] < RANKS[member.role]:
                     _require_taking(member, actor)
                 require_giving(actor, role)
-                store_role(member, find_first_role(actor.project_id, role), actor)
+                role = find_first_role(actor.project_id, role)
+                _keep_group_role(member, role)
+                store_role(member, role, actor)
         return member
 
     def preview_removal(self, *, member_id: int, actor: Actor) -> Departure:
@@ -227,6 +230,16 @@ def require_place(project_id: UUID) -> None:
     limit = Project.objects.select_for_update().get(pk=project_id).member_limit
     if limit is not None and Membership.objects.filter(project=project_id).count() >= limit:
         raise Conflict("The project may have {most} members, and has as many.", most=limit)
+
+
+def _keep_group_role(member: Membership, role: str) -> None:
+    """Write down a role given by hand beside that of groups, which it cannot lower. Raises Conflict."""
+    if not member.group_role:
+        return
+    if RANKS[role] < RANKS[member.group_role]:
+        raise Conflict(OF_GROUPS, name=member.user.get_username(), role=member.group_role)
+    member.given_role = role
+    member.save(update_fields=["given_role"])
 
 
 def require_owner(actor: Actor) -> None:

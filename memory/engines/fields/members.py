@@ -48,6 +48,12 @@ MEMBER = Noun(
         option=ROLE_OPTION,
     ),
     Field(
+        "group_role",
+        Choice(Membership.Role.choices),
+        use=READ,
+        answer_help="What groups at the login provider give, a role or empty; people gave the rest.",
+    ),
+    Field(
         "active",
         Flag(),
         use=READ,

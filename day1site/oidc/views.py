@@ -1,0 +1,185 @@
+"""The way to the login provider and back."""
+
+import hmac
+import re
+from base64 import urlsafe_b64encode
+from dataclasses import replace
+from hashlib import sha256
+from secrets import token_urlsafe
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core import signing
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.urls import get_script_prefix, reverse
+from django.utils.cache import patch_cache_control
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+from django.views.decorators.http import require_GET
+
+from day1site.account_views import finish_login, render_login
+from day1site.login import get_client_address
+from day1site.oidc.claims import has_second_factor, read_admission, read_identity
+from day1site.oidc.provider import Provider, get_provider
+from memory.engines.access.external_logins import ExternalLoginEngine
+from memory.engines.access.invitations import InvitationEngine, require_open
+from memory.engines.access.logins import LoginTrailEngine
+from memory.engines.support.rate_limits import count_request, hash_caller
+from memory.exceptions import Conflict, Day1Error, RateLimited, Unauthenticated
+from memory.views.frame.flash import flash_success
+
+COOKIE = "day1_oidc_"  # with the beginning of the state: several tabs log in side by side
+SALT = "day1.oidc"
+TTL_SECONDS = 600
+MAX_ADDRESS = 2000
+INVITATION = re.compile("/join/([^/]+)")
+LOGIN_RATE = 60  # a minute of an address: each asks the provider
+STALE = gettext_noop("This login was not begun in this browser, or longer than ten minutes ago: begin anew.")
+CANCELLED = gettext_noop("The login at the provider was cancelled.")
+REFUSED = gettext_noop("The login provider refuses: {reason}.")
+MIXED_UP = gettext_noop("The answer comes from another login provider than the one that was asked.")
+
+
+def find_provider() -> Provider:
+    """Return the provider of the settings. Raises Http404 where there is none."""
+    if settings.OIDC is None:
+        raise Http404
+    return get_provider(id(settings.OIDC))
+
+
+@require_GET
+def begin(request: HttpRequest) -> HttpResponse:
+    """Lead to the login provider; a signed cookie of this browser knows what was asked."""
+    provider = find_provider()
+    pending: dict[str, Any] = {
+        "state": token_urlsafe(32),
+        "nonce": token_urlsafe(32),
+        "verifier": token_urlsafe(48),
+        "next": request.GET.get("next", "")[:MAX_ADDRESS],
+        "user": request.user.pk if request.user.is_authenticated else None,
+    }
+    try:
+        count_request(f"oidc:{hash_caller(get_client_address(request))}", LOGIN_RATE)
+        url = provider.build_login_url(
+            redirect_uri=build_redirect_uri(request),
+            state=pending["state"],
+            nonce=pending["nonce"],
+            challenge=urlsafe_b64encode(sha256(pending["verifier"].encode()).digest()).decode().rstrip("="),
+        )
+    except Day1Error as error:
+        return refuse(request, error)
+    response = HttpResponseRedirect(url)
+    response.set_cookie(
+        name_cookie(pending["state"]),
+        signing.dumps(pending, salt=SALT, compress=True),
+        max_age=TTL_SECONDS,
+        secure=request.is_secure(),
+        httponly=True,
+        samesite="Lax",
+    )
+    patch_cache_control(response, private=True, no_store=True)
+    return response
+
+
+@require_GET
+def complete(request: HttpRequest) -> HttpResponse:
+    """Log in who comes back from the provider, or connect the account of who is logged in."""
+    provider, state = find_provider(), request.GET.get("state", "")
+    try:
+        response = receive_answer(request, provider, state)
+    except Day1Error as error:
+        response = refuse(request, error)
+    response.delete_cookie(name_cookie(state), samesite="Lax")
+    patch_cache_control(response, private=True, no_store=True)
+    return response
+
+
+def receive_answer(request: HttpRequest, provider: Provider, state: str) -> HttpResponse:
+    """Return where the person goes on. Raises Unauthenticated, Conflict, ScopeMissing, ProviderAway."""
+    pending = read_pending(request, state)
+    check_answer(request, provider)
+    claims = provider.read_claims(
+        code=request.GET.get("code", ""),
+        redirect_uri=build_redirect_uri(request),
+        verifier=pending["verifier"],
+        nonce=pending["nonce"],
+    )
+    identity, user = read_identity(provider.oidc, claims), request.user
+    if user.is_authenticated:
+        if user.pk != pending["user"]:
+            raise Unauthenticated(STALE)
+        ExternalLoginEngine().link(identity=identity, user=user)
+        flash_success(request, _("%(name)s logs you in from now on.") % {"name": provider.oidc.name})
+        return redirect("account")
+    admission = read_admission(provider.oidc, claims)
+    found: Any = ExternalLoginEngine().log_in(
+        identity=identity,
+        admission=replace(admission, may_create=admission.may_create or is_invited(pending["next"])),
+        address=get_client_address(request),
+    )
+    return finish_login(request, found, find_next(request, pending["next"]), has_second_factor(claims))
+
+
+def read_pending(request: HttpRequest, state: str) -> dict[str, Any]:
+    """Return what this browser has asked for. Raises Unauthenticated."""
+    try:
+        kept = request.COOKIES.get(name_cookie(state), "")
+        pending: dict[str, Any] = signing.loads(kept, salt=SALT, max_age=TTL_SECONDS)
+    except signing.BadSignature:
+        raise Unauthenticated(STALE) from None
+    if not hmac.compare_digest(pending["state"].encode(), state.encode("utf-8", "replace")):
+        raise Unauthenticated(STALE)
+    return pending
+
+
+def check_answer(request: HttpRequest, provider: Provider) -> None:
+    """Refuse an answer of another provider, and one that is none. Raises Unauthenticated, Conflict."""
+    issuer = request.GET.get("iss")
+    names_itself = provider.metadata.get("authorization_response_iss_parameter_supported") is True
+    if (issuer is not None or names_itself) and issuer != provider.oidc.issuer:
+        raise Unauthenticated(MIXED_UP)
+    error = request.GET.get("error", "")
+    if error == "access_denied":
+        raise Conflict(CANCELLED)
+    if error or not request.GET.get("code"):
+        raise Unauthenticated(REFUSED, reason=ascii(error)[1:-1][:100] or "no code")
+
+
+def refuse(request: HttpRequest, error: Day1Error) -> HttpResponse:
+    """Render the login page with the reason; the trail has it too."""
+    if not isinstance(error, RateLimited):
+        address = get_client_address(request)
+        LoginTrailEngine().record_refusal(
+            username="", address=address, throttled=False, reason=str(error)[:200]
+        )
+    return render_login(request, error)
+
+
+def is_invited(address: str) -> bool:
+    """Return whether somebody goes on to an invitation that is open."""
+    found = INVITATION.fullmatch(urlsplit(address).path.removeprefix(get_script_prefix().rstrip("/")))
+    if found is None:
+        return False
+    try:
+        require_open(InvitationEngine().find_invitation(secret=found[1]))
+    except Day1Error:
+        return False
+    return True
+
+
+def find_next(request: HttpRequest, address: str) -> str:
+    """Return where a person goes on: an address of this site alone."""
+    hosts, is_secure = {request.get_host()}, request.is_secure()
+    is_own = url_has_allowed_host_and_scheme(address, allowed_hosts=hosts, require_https=is_secure)
+    return address if address and is_own else reverse("front")
+
+
+def build_redirect_uri(request: HttpRequest) -> str:
+    return request.build_absolute_uri(reverse("oidc-callback"))
+
+
+def name_cookie(state: str) -> str:
+    return COOKIE + "".join(letter for letter in state[:12] if letter.isascii() and letter.isalnum())
