@@ -217,21 +217,21 @@ def awaiting(operation: Operation) -> str:
 
 
 def write_imports(code: str) -> str:
+    """Return the imports of a noun's file; types are for checkers alone, since they take long to make."""
     abstract = [name for name in ("Iterator", "Mapping", "Sequence") if re.search(rf"\b{name}\[", code)]
+    typing = [name for name in ("Any", "Literal") if re.search(rf"\b{name}\b", code)]
     groups = [
         "AsyncGroup",
         "Group",
         *(name for name in ("awaits", "pages", "streams") if f"= {name}(" in code),
     ]
-    lines = ["from __future__ import annotations", ""]
-    lines += [f"from collections.abc import {', '.join(abstract)}"] if abstract else []
-    typing = [name for name in ("Any", "Literal") if re.search(rf"\b{name}\b", code)]
-    lines += [f"from typing import {', '.join(typing)}"] if typing else []
-    lines += [""] if abstract or typing else []
-    lines += ["from day1_client import types as t"] if re.search(r"\bt\.", code) else []
-    lines += [f"from day1_client.groups import {', '.join(groups)}"]
-    lines += ["from day1_client.pages import Page"] if "Page[" in code else []
-    lines += ["from day1_client.values import Null"] if re.search(r"\bNull\b", code) else []
+    lines = ["from __future__ import annotations", "", "from typing import TYPE_CHECKING", ""]
+    lines += [f"from day1_client.groups import {', '.join(groups)}", "", "if TYPE_CHECKING:"]
+    lines += [f"    from collections.abc import {', '.join(abstract)}"] if abstract else []
+    lines += [f"    from typing import {', '.join(typing)}"] if typing else []
+    lines += ["    from day1_client import types as t"]
+    lines += ["    from day1_client.pages import Page"] if "Page[" in code else []
+    lines += ["    from day1_client.values import Null"] if re.search(r"\bNull\b", code) else []
     return "\n".join(lines)
 
 

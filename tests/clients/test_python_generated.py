@@ -15,9 +15,11 @@ from day1site import __version__
 
 pytest.importorskip("httpx", reason="httpx is not installed")
 
-from day1_client import codes, groups, operations, version
+from day1_client import codes, groups, operations, pages, version
 from day1_client import types as t
 from day1_client.values import Null
+
+NAMES = {**vars(typing), "t": t, "Page": pages.Page, "Null": Null}  # which a checker alone imports
 
 KINDS = {"string": str, "integer": int, "number": float, "boolean": bool}
 
@@ -75,7 +77,7 @@ def test_a_method_takes_what_its_operation_takes() -> None:
 
 def test_a_parameter_has_the_type_of_its_schema() -> None:
     for operation in load_operations():
-        hints = typing.get_type_hints(method_of(operation))
+        hints = typing.get_type_hints(method_of(operation), NAMES)
         for one in operation.parameters:
             hint = hints[generate_python.python_name(one.name)]
             assert wrong_types(hint, one) == [], (operation.id, one.name)
@@ -123,7 +125,7 @@ def test_an_answer_has_the_fields_of_its_schema() -> None:
 def test_each_answer_is_typed() -> None:
     for operation in load_operations():
         told = {name_of(one.get("allOf", [one])[0]) for one in operation.answers}
-        hint = str(typing.get_type_hints(method_of(operation))["return"])
+        hint = str(typing.get_type_hints(method_of(operation), NAMES)["return"])
         named = set(re.findall(r"day1_client\.types\.(\w+)", hint))
         assert told - {""} <= named or operation.id == "ingest_hook_create", operation.id
 

@@ -18,7 +18,6 @@ HEADER = "Here're the files and directories up to 2 levels deep in {}, excluding
 EDITED = "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
 NOT_THERE = "No replacement was performed, old_str `{}` did not appear verbatim in {}."
 TWICE = "No replacement was performed. Multiple occurrences of old_str `{}` in lines: {}."
-UNIQUE = " Please ensure it is unique"
 NO_LINE = "Invalid `insert_line` parameter: {}. It should be within the range [0, {}]."
 
 
@@ -65,7 +64,7 @@ class Day1MemoryTool(BetaAbstractMemoryTool):
                 raise ToolError(NOT_THERE.format(command.old_str, command.path))
             if len(places) > 1:
                 lines = ", ".join(str(text[:at].count("\n") + 1) for at in places)
-                raise ToolError(TWICE.format(command.old_str, lines) + UNIQUE)
+                raise ToolError(f"{TWICE.format(command.old_str, lines)} Please ensure it is unique")
             return text.replace(command.old_str, command.new_str)
 
         old, new = self._edit(command.path, replace)
@@ -140,8 +139,10 @@ class AsyncDay1MemoryTool(BetaAsyncAbstractMemoryTool):
 def parse(path: str) -> list[str]:
     """Return the names of a path. Raises ToolError for one that leads out of /memories."""
     parts = path.removesuffix("/").split("/")[1:]
-    if not f"{path}/".startswith(f"/{ROOT}/") or any(not one.strip(". ") or "%" in one for one in parts):
-        raise ToolError(f"Path must start with /memories and stay below it, got: {path}")
+    if not f"{path}/".startswith(f"/{ROOT}/"):
+        raise ToolError(f"Path must start with /memories, got: {path}")
+    if any(not one.strip(". ") or "%" in one for one in parts):
+        raise ToolError(f"Path {path} would escape /memories directory")
     return parts
 
 

@@ -6,14 +6,16 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 import httpx
 
-from day1_client import types as t
 from day1_client.codes import Exists
 from day1_client.operations import AsyncOperations, Operations
 from day1_client.sending import AsyncSender, Sender, Target
+
+if TYPE_CHECKING:
+    from day1_client import types as t
 
 URL = "http://127.0.0.1:8765"  # of `python3 manage.py up` on this machine
 TIMEOUT = 60.0

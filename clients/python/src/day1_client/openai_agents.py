@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from agents.memory import SessionSettings
-from agents.memory.session_settings import resolve_session_limit
+from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
 
 from day1_client import Day1
 from day1_client import types as t
@@ -34,10 +34,10 @@ class Day1Session:
         memory: Day1 | None = None,
         *,
         namespace: str = "sessions",
-        session_settings: SessionSettings | None = None,
+        session_settings: SessionSettings | dict[str, Any] | None = None,
     ) -> None:
         self.session_id, self.memory = session_id, memory or Day1()
-        self.session_settings = session_settings or SessionSettings()
+        self.session_settings = coerce_session_settings(session_settings or {})
         name = quote(session_id, safe="")
         self.namespace = f"{namespace}/{name if session_id.strip('.') else '%2E' * len(session_id) or '%'}"
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from day1_client import types as t
+from typing import TYPE_CHECKING
+
 from day1_client.groups import AsyncGroup, Group, awaits
+
+if TYPE_CHECKING:
+    from day1_client import types as t
 
 
 class Analytics(Group):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from day1_client import types as t
+from typing import TYPE_CHECKING
+
 from day1_client.groups import AsyncGroup, Group, awaits, pages
-from day1_client.pages import Page
-from day1_client.values import Null
+
+if TYPE_CHECKING:
+    from day1_client import types as t
+    from day1_client.pages import Page
+    from day1_client.values import Null
 
 
 class Evals(Group):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from day1_client import types as t
 from day1_client.groups import AsyncGroup, Group, streams
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from day1_client import types as t
 
 
 class Events(Group):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
-from day1_client import types as t
 from day1_client.groups import AsyncGroup, Group, awaits, pages
-from day1_client.pages import Page
-from day1_client.values import Null
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+    from day1_client import types as t
+    from day1_client.pages import Page
+    from day1_client.values import Null
 
 
 class Items(Group):

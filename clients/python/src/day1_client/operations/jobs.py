@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING
 
-from day1_client import types as t
 from day1_client.groups import AsyncGroup, Group, awaits, pages
-from day1_client.pages import Page
+
+if TYPE_CHECKING:
+    from typing import Literal
+    from day1_client import types as t
+    from day1_client.pages import Page
 
 
 class Jobs(Group):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from day1_client import types as t
+from typing import TYPE_CHECKING
+
 from day1_client.groups import AsyncGroup, Group, pages
-from day1_client.pages import Page
+
+if TYPE_CHECKING:
+    from day1_client import types as t
+    from day1_client.pages import Page
 
 
 class Server(Group):
