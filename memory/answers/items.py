@@ -24,9 +24,12 @@ class WrittenItemShape(ItemShape):
 
 
 class FoundItemShape(ItemShape):
-    """An item among the results of a search; ``score`` is null without a query."""
+    """An item among the results of a search; ``score`` and ``evidence`` are null without a query."""
 
-    score = s.FloatField(allow_null=True)
+    score = s.FloatField(allow_null=True, help_text="Its place among the results of this search.")
+    evidence = s.FloatField(
+        allow_null=True, help_text="How likely it answers the query, whatever the query: 0 to 1."
+    )
 
 
 class ItemResultShape(s.Serializer):
@@ -54,7 +57,7 @@ class NamespacesShape(s.Serializer):
 
 
 item = build_renderer(ItemShape, "branch")
-_found = build_renderer(FoundItemShape, "branch", "score")
+_found = build_renderer(FoundItemShape, "branch", "score", "evidence")
 
 
 def written_item(written: WriteResult, branch: str) -> dict[str, Any]:
@@ -75,7 +78,8 @@ def _put_result(one: CallResult, _: str) -> dict[str, Any]:
 
 
 def _search_result(one: CallResult, branch: str) -> dict[str, Any]:
-    return {"items": [_found(row, branch=branch, score=score) for row, score in one.items], "more": one.more}
+    rows = [_found(row, branch=branch, score=score, evidence=evidence) for row, score, evidence in one.items]
+    return {"items": rows, "more": one.more}
 
 
 RENDER: dict[str, Any] = {

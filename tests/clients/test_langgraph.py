@@ -111,6 +111,14 @@ def test_a_namespace_that_langgraph_refuses_is_refused_in_its_words(memory: Day1
     assert store.list_namespaces() == []
 
 
+def test_the_scores_of_two_searches_may_be_compared(memory: Day1) -> None:  # noqa: F811
+    store = Day1Store(memory, fields=["text"])
+    for key, text in {"a": "zany zebra", "b": "some dogs"}.items():
+        store.put(("t",), key, {"text": text})
+    asked, other = (store.search(("t",), query=query)[0].score for query in ("zany zebra", "an old bridge"))
+    assert asked > 0.8 > 0.2 > other
+
+
 def test_a_filter_takes_a_mapping_without_operators_as_a_value(memory: Day1) -> None:  # noqa: F811
     store = Day1Store(memory)
     store.put(("a",), "k", {"place": {"city": "Ulm"}, "none": None})

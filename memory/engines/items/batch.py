@@ -37,17 +37,20 @@ MAX_SEARCHES = 50  # in one request, of items and of namespaces: each may look a
 NAMES = frozenset(one.name for one in f.CALL.fields)
 
 
+Found = tuple[Fact, float | None, float | None]  # an item, and without a query neither score nor evidence
+
+
 @dataclass
 class CallResult:
-    """What came of one call: of a get its ``item``, of a search ``items`` with their scores, of a put what
-    stands there and whether it is new.
+    """What came of one call: of a get its ``item``, of a search ``items`` with score and evidence, of a put
+    what stands there and whether it is new.
     """
 
     op: str
     item: Fact | None = None
     created: bool = False
     deleted: bool = False
-    items: list[tuple[Fact, float | None]] = field(default_factory=list)
+    items: list[Found] = field(default_factory=list)
     more: bool = False
     namespaces: list[str] = field(default_factory=list)
 
@@ -187,7 +190,7 @@ class BatchRun:
             listed = Listed(rows, seq, None, timezone.now(), conditions)
             find = partial(self._search, query, search_type, prefix) if query.strip() else self._list
             result = find(listed, limit, offset)
-            due = [row.path for row, _ in result.items if renew and is_due(row)]
+            due = [row.path for row, *_ in result.items if renew and is_due(row)]
             self.renewed |= dict.fromkeys(map(str, due))
             return result
 
@@ -206,7 +209,7 @@ class BatchRun:
         if scan.stopped and len(batch) <= limit:
             raise TooLarge(what="What a search looks at", limit=f"{listing.SCAN_ROWS} items", field="prefix")
         more = len(batch) > limit or next(found, None) is not None
-        return CallResult("search", items=[(row, None) for row in batch[:limit]], more=more)
+        return CallResult("search", items=[(row, None, None) for row in batch[:limit]], more=more)
 
     def _search(
         self, query: str, search_type: str, prefix: str, listed: Listed, limit: int, offset: int
@@ -224,7 +227,7 @@ class BatchRun:
             limit=limit + 1,
             **self.where,
         )
-        items: list[tuple[Fact, float | None]] = [(hit.fact, hit.score) for hit in found[:limit]]
+        items: list[Found] = [(hit.fact, hit.score, hit.evidence) for hit in found[:limit]]
         return CallResult("search", items=items, more=len(found) > limit)
 
     def plan_namespaces(self, _: int, call: Mapping[str, Any]) -> Callable[[], CallResult]:

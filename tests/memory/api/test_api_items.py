@@ -338,8 +338,10 @@ def test_a_batch_searches(api: Api) -> None:
     )
     assert sorted(row["namespace"] for row in all_of["items"]) == ["u/ada", "u/eve"]
     assert [row["namespace"] for row in of_ada["items"]] == ["u/ada"]
-    assert [(row["namespace"], row["score"] > 0) for row in of_two["items"]] == [("u/eve", True)]
-    assert [(row["namespace"], row["score"]) for row in plain["items"]] == [("u/eve", None)]
+    told = [(row["namespace"], row["score"] > 0, 0 < row["evidence"] <= 1) for row in of_two["items"]]
+    assert told == [("u/eve", True, True)]
+    rows = plain["items"]
+    assert [(row["namespace"], row["score"], row["evidence"]) for row in rows] == [("u/eve", None, None)]
     assert (plain["more"], all_of["more"]) == (False, False)
 
 

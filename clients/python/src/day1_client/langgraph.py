@@ -137,7 +137,7 @@ def read_result(op: base.Op, result: t.ItemResult) -> base.Result:
     if isinstance(op, base.ListNamespacesOp):
         return [tuple(map(unquote, one.split("/"))) for one in result["namespaces"]]
     if isinstance(op, base.SearchOp):
-        return [base.SearchItem(**read_item(row), score=row["score"]) for row in result["items"]]
+        return [base.SearchItem(**read_item(row), score=row["evidence"]) for row in result["items"]]
     row = result.get("item")
     return base.Item(**read_item(row)) if row and isinstance(op, base.GetOp) else None
 

@@ -1285,7 +1285,7 @@ class FoundFact(TypedDict):
 
 
 class FoundItem(TypedDict):
-    """An item among the results of a search; ``score`` is null without a query."""
+    """An item among the results of a search; ``score`` and ``evidence`` are null without a query."""
 
     id: str
     branch: str
@@ -1311,6 +1311,7 @@ class FoundItem(TypedDict):
     created_at: str
     updated_at: str
     score: float | None
+    evidence: float | None
 
 
 class FoundMessage(TypedDict):

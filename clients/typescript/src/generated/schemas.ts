@@ -1501,7 +1501,7 @@ export interface FoundFact {
   /** Fields that were longer: a text is cut with a mark, an object or list is empty. All of it is read by id. */ truncated: string[];
 }
 
-/** An item among the results of a search; ``score`` is null without a query. */
+/** An item among the results of a search; ``score`` and ``evidence`` are null without a query. */
 export interface FoundItem {
   id: string;
   /** The branch that it was read through. */ branch: string;
@@ -1526,7 +1526,8 @@ export interface FoundItem {
   app_id: string;
   created_at: string;
   updated_at: string;
-  score: number | null;
+  /** Its place among the results of this search. */ score: number | null;
+  /** How likely it answers the query, whatever the query: 0 to 1. */ evidence: number | null;
 }
 
 /** A message among the results of a search: no field has more than 8,000 characters. */
