@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** The front: what most programs say, in few words. Everything else is in the groups. */
 
 import { Exists } from "./generated/codes.js";
