@@ -4,14 +4,13 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from clients.openapi import ROOT
 from tests.amounts import is_thorough
-from tests.up_process import Up, provisioned
+from tests.up_process import Up
 
 PACKAGE = ROOT / "clients" / "typescript"
 OLDEST_NODE = 20
@@ -21,7 +20,7 @@ pytestmark = [pytest.mark.nightly, pytest.mark.slow]
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of the package with what it needs installed."""
+    """Return a copy of the package, beside the page that its tests play, with what it needs installed."""
     if not is_thorough():
         pytest.skip("npm installs a quarter of a gigabyte: make nightly and make typescript do")
     if not (shutil.which("node") and shutil.which("npm")):
@@ -29,21 +28,17 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout
     if int(re.findall(r"\d+", found)[0]) < OLDEST_NODE:
         pytest.skip(f"Node {found.strip()} is older than {OLDEST_NODE}: the TypeScript client is NOT tested")
-    folder = tmp_path_factory.mktemp("typescript") / "package"
+    root = tmp_path_factory.mktemp("typescript")
+    folder = root / PACKAGE.relative_to(ROOT)
     shutil.copytree(PACKAGE, folder, ignore=shutil.ignore_patterns("node_modules", "dist"))
+    (root / "docs").mkdir()
+    shutil.copy(ROOT / "docs" / "typescript.md", root / "docs")
     installed = subprocess.run(
         ["npm", "ci", "--no-audit", "--no-fund"], cwd=folder, capture_output=True, text=True
     )
     if installed.returncode:
         pytest.skip(f"npm cannot install: the TypeScript client is NOT tested. {installed.stderr[-300:]}")
     return folder
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """Return the environment that names a server and its key."""
-    with Up(provisioned(tmp_path_factory.mktemp("served") / "data")) as up:
-        yield {"DAY1_TEST_URL": up.first["url"], "DAY1_TEST_KEY": up.first["key"]}
 
 
 def run(folder: Path, *words: str, **env: str) -> str:
@@ -56,5 +51,6 @@ def test_types_and_format_hold(package: Path) -> None:
     run(package, "npm", "run", "check")
 
 
-def test_the_client_and_its_adapters_hold(package: Path, server: dict[str, str]) -> None:
-    run(package, "npx", "vitest", "run", **server)
+def test_the_client_and_its_adapters_hold(package: Path, server: Up) -> None:
+    env = {"DAY1_TEST_URL": server.first["url"], "DAY1_TEST_KEY": server.first["key"]}
+    run(package, "npx", "vitest", "run", **env)

@@ -3,9 +3,13 @@
 import type { InMemoryDB } from "@mastra/core/storage";
 import type { Day1 } from "./client.js";
 import type { Item, ItemCallInput } from "./generated/schemas.js";
-import { readKey, writeKey, writeNamespace } from "./names.js";
+import { readKey, writeKey } from "./names.js";
 
 const MAX_CALLS = 1000; // of a request
+const MAX_OFFSET = 9001; // of a search, with its limit
+const THREADS = "mastra/threads";
+const RESOURCES = "mastra/resources";
+const MESSAGES = "mastra/messages"; // below it a namespace for each thread
 const PLACES = "mastra/places"; // in which thread each message is
 
 /** Which rows a call is about. */
@@ -27,11 +31,11 @@ type Table = "threads" | "resources" | "messages";
 type Row = { id: string; createdAt: Date; updatedAt?: Date; thread_id?: string };
 type Kept = { table: Table; namespace: string; id: string; text: string; version: number; order: number };
 
-const TABLES: Table[] = ["threads", "resources", "messages"];
 let lastOrder = 0;
 
 export class MastraRows {
   private readonly kept = new Map<string, Kept>(); // as they were, by namespace and id
+  private readonly places = new Map<string, string>(); // threads of messages
 
   constructor(
     private readonly memory: Day1,
@@ -40,26 +44,18 @@ export class MastraRows {
 
   async load(wanted: Wanted): Promise<void> {
     const { threads = [], resources = [], messages = [], around = [], messagesOf = [] } = wanted;
-    const places = await this.findPlaces([...messages, ...around]);
-    const near = around.flatMap((id) => places.get(id) ?? []);
-    const theirs = wanted.theirThreads ? messages.flatMap((id) => places.get(id) ?? []) : [];
-    await this.loadKeys(
-      "threads",
-      unique([...threads, ...theirs]).map((id) => ["mastra/threads", id]),
-    );
-    await this.loadKeys(
-      "resources",
-      unique(resources).map((id) => ["mastra/resources", id]),
-    );
-    const placed = unique(messages).filter((id) => places.has(id));
-    await this.loadKeys(
-      "messages",
-      placed.map((id) => [findNamespace(places.get(id)!), id]),
-    );
-    if (wanted.everyThread || wanted.everything) await this.loadAll("threads", "mastra/threads");
-    if (wanted.everything) await this.loadAll("resources", "mastra/resources");
-    if (wanted.everything) await this.loadAll("messages", "mastra/messages");
-    for (const id of unique([...messagesOf, ...near])) await this.loadAll("messages", findNamespace(id));
+    const first = [...threads.map((id) => [THREADS, id]), ...resources.map((id) => [RESOURCES, id])];
+    await this.loadNames([...first, ...[...messages, ...around].map((id) => [PLACES, id])]);
+    const near = around.flatMap((id) => this.places.get(id) ?? []);
+    const placed = messages
+      .filter((id) => this.places.has(id))
+      .map((id) => [this.places.get(id)!, id] as const);
+    const theirs = wanted.theirThreads ? placed.map(([thread]) => [THREADS, thread]) : [];
+    await this.loadNames([...placed.map(([thread, id]) => [findNamespace(thread), id]), ...theirs]);
+    const every = wanted.everything ? [RESOURCES, MESSAGES] : [];
+    if (wanted.everyThread || wanted.everything) every.push(THREADS);
+    every.push(...[...messagesOf, ...near].map(findNamespace));
+    for (const prefix of new Set(every)) await this.loadAll(prefix);
     this.fill();
   }
 
@@ -67,7 +63,7 @@ export class MastraRows {
   async save(): Promise<void> {
     const calls: ItemCallInput[] = [];
     const found = new Set<string>();
-    for (const table of TABLES) {
+    for (const table of ["threads", "resources", "messages"] as const) {
       for (const row of (this.db[table] as Map<string, Row>).values()) {
         const namespace = table === "messages" ? findNamespace(row.thread_id ?? "") : `mastra/${table}`;
         const name = `${namespace}/${row.id}`;
@@ -86,13 +82,12 @@ export class MastraRows {
     if (kept?.text === text) return [];
     const order = kept?.order ?? (lastOrder = Math.max(lastOrder + 1, Date.now() * 1000));
     const bound = kept ? { expected_version: kept.version } : { only_new: true };
+    const rest = { key: writeKey(row.id), embed: false, text: row.id.trim() || "-" }; // no search of facts finds it
     const value = { ...(JSON.parse(text) as object), order };
-    const put = { op: "put" as const, namespace, key: writeKey(row.id), value, ...bound, embed: false };
-    if (table !== "messages" || kept) return [put];
-    return [
-      put,
-      { op: "put", namespace: PLACES, key: writeKey(row.id), value: row.thread_id!, embed: false },
-    ];
+    const calls: ItemCallInput[] = [{ op: "put", namespace, value, ...bound, ...rest }];
+    if (table === "messages" && !kept)
+      calls.push({ op: "put", namespace: PLACES, value: row.thread_id!, ...rest });
+    return calls;
   }
 
   private deleteRow({ table, namespace, id, version }: Kept): ItemCallInput[] {
@@ -102,32 +97,40 @@ export class MastraRows {
     return table !== "messages" || isMoved ? gone : [...gone, { op: "delete", namespace: PLACES, key }];
   }
 
-  private async findPlaces(ids: string[]): Promise<Map<string, string>> {
-    const items = await this.readKeys(unique(ids).map((id) => [PLACES, id]));
-    return new Map(items.map((item) => [readKey(item.key), item.value as string]));
-  }
-
-  private async loadKeys(table: Table, names: [string, string][]): Promise<void> {
-    for (const item of await this.readKeys(names)) this.keep(table, item);
-  }
-
-  private async readKeys(names: [string, string][]): Promise<Item[]> {
-    const calls = names.map(([namespace, id]) => ({ op: "get" as const, namespace, key: writeKey(id) }));
-    const found: Item[] = [];
+  private async loadNames(names: string[][]): Promise<void> {
+    const calls = [...new Map(names.map((name) => [name.join("//"), name])).values()].map(
+      ([namespace, id]) => {
+        return { op: "get" as const, namespace, key: writeKey(id!) };
+      },
+    );
     for (let n = 0; n < calls.length; n += MAX_CALLS) {
       const { results } = await this.memory.items.batch({ calls: calls.slice(n, n + MAX_CALLS) });
-      found.push(...results.flatMap((one) => one.item ?? []));
+      for (const { item } of results) if (item) this.keep(item);
     }
-    return found;
   }
 
-  private async loadAll(table: Table, prefix: string): Promise<void> {
-    for await (const item of this.memory.items.list({ prefix, limit: 100 })) this.keep(table, item);
+  /** Load what is below a prefix: a thousand at once as far as that goes, else by pages. */
+  private async loadAll(prefix: string): Promise<void> {
+    for (let offset = 0; offset < MAX_OFFSET;) {
+      const call = { op: "search" as const, prefix, limit: MAX_CALLS, offset };
+      const { items = [], more } = (await this.memory.items.batch({ calls: [call] })).results[0]!;
+      for (const item of items) this.keep(item);
+      offset += items.length;
+      if (!more) return;
+    }
+    for await (const item of this.memory.items.list({ prefix, limit: 100 })) this.keep(item);
   }
 
-  private keep(table: Table, { namespace, key, value, version }: Item): void {
-    const { order, ...row } = value as Row & { order: number };
+  private keep({
+    namespace,
+    key,
+    value,
+    version,
+  }: Pick<Item, "namespace" | "key" | "value" | "version">): void {
     const id = readKey(key);
+    if (namespace === PLACES) return void this.places.set(id, value as string);
+    const { order, ...row } = value as Row & { order: number };
+    const table = namespace === THREADS ? "threads" : namespace === RESOURCES ? "resources" : "messages";
     this.kept.set(`${namespace}/${id}`, { table, namespace, id, text: JSON.stringify(row), version, order });
   }
 
@@ -143,9 +146,5 @@ export class MastraRows {
 }
 
 function findNamespace(thread: string): string {
-  return writeNamespace(["mastra", "messages"]) + "/" + writeKey(thread);
-}
-
-function unique(texts: string[]): string[] {
-  return [...new Set(texts)];
+  return `${MESSAGES}/${writeKey(thread)}`;
 }

@@ -190,6 +190,15 @@ test("an agent of Mastra remembers a thread from one process to the next", async
   expect(prompts[1]).toContain("My name is Ada.");
 });
 
+test("a long thread is read whole, and no search of facts finds it", async () => {
+  const client = await makeClient();
+  const memory = new Day1Memory(client);
+  await memory.saveMessages({ messages: Array.from({ length: 1001 }, (_, n) => message(`m${n}`, n)) });
+  const { messages, total } = await memory.listMessages({ threadId: "t1", perPage: 1, page: 1000 });
+  expect([messages[0]?.id, total]).toEqual(["m1000", 1001]);
+  expect((await client.recall("Text")).facts).toEqual([]);
+});
+
 test("an absent server is Mastra's own error", async () => {
   const memory = new Day1Memory(new Day1({ url: "http://127.0.0.1:9", key: "k", retries: 0 }));
   const error = await memory.getThreadById({ threadId: "t1" }).catch((one: unknown) => one);

@@ -9,7 +9,7 @@ const USAGE = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 };
 
-type Step = string | { tool: string; input: object };
+export type Step = string | { tool: string; input: object };
 
 /** Answer with the steps one after the other, the last one again and again. */
 export function answer(

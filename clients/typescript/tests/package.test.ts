@@ -52,7 +52,7 @@ test("the package has what is built, and nothing else", () => {
   expect(dependencies).toBeUndefined();
 });
 
-test("plain Node uses it", () => {
+test("plain Node uses it", { timeout: 120_000 }, () => {
   writeFileSync(
     join(folder, "sample.mjs"),
     SAMPLE.replace("type Fact", "").replace(": Fact", "").replace(": { code: string }", ""),
@@ -64,18 +64,22 @@ test("plain Node uses it", () => {
   ]);
 });
 
-test("a strict program in TypeScript compiles against it, without types of Node", () => {
-  writeFileSync(join(folder, "sample.ts"), SAMPLE);
-  const words = [
-    "--strict",
-    "--noEmit",
-    "--target",
-    "es2022",
-    "--lib",
-    "es2022,dom",
-    "--module",
-    "nodenext",
-    "sample.ts",
-  ];
-  run(join(PACKAGE, "node_modules/.bin/tsc"), words);
-});
+test(
+  "a strict program in TypeScript compiles against it, without types of Node",
+  { timeout: 120_000 },
+  () => {
+    writeFileSync(join(folder, "sample.ts"), SAMPLE);
+    const words = [
+      "--strict",
+      "--noEmit",
+      "--target",
+      "es2022",
+      "--lib",
+      "es2022,dom",
+      "--module",
+      "nodenext",
+      "sample.ts",
+    ];
+    run(join(PACKAGE, "node_modules/.bin/tsc"), words);
+  },
+);
