@@ -19,6 +19,7 @@ from day1_client.adapting import (
     unpack_vector,
     unquote,
     whose,
+    whose_is,
 )
 
 ADA, BOB = {"user_id": "ada"}, {"user_id": "bob"}
@@ -74,6 +75,7 @@ def test_a_long_text_is_stored_in_pieces_and_what_cannot_be_stored_is_a_mark(mem
 def test_recall_tells_facts_and_what_was_said_in_other_sessions_of_one_person(memory: Day1) -> None:
     memory.remember("Ada sails on Sundays.", **ADA)
     append(memory, message("assistant", "The boat of Ada lies in the harbour."), "s1", **ADA)
+    append(memory, message("user", "Where does the boat of Ada lie?"), "s1", **ADA)
     append(memory, message("assistant", "The boat needs paint."), "s2", **ADA)
     memory.remember("Bob has a boat called Rosinante.", **BOB)
     found = recall(memory, "Where does the boat of Ada lie?", 800, ADA, "s2").splitlines()
@@ -94,7 +96,17 @@ def test_a_name_that_could_mean_several_is_refused(name: str) -> None:
         whose(name)
     with pytest.raises(ValueError, match=r"app_id has"):
         whose("ada", name)
+    with pytest.raises(ValueError, match=r"user_id has"):
+        whose_is(lambda _run: name, None, None)
     assert (whose(None), whose("ada", "shop")) == ({}, {"user_id": "ada", "app_id": "shop"})
+
+
+def test_a_run_without_a_user_is_not_about_everybody() -> None:
+    users: dict[str, str] = {"run": "ada"}
+    assert whose_is(users.get, "shop", "run") == {"user_id": "ada", "app_id": "shop"}  # type: ignore[arg-type]  # as a program may
+    with pytest.raises(ValueError, match=r"user_id has"):
+        whose_is(users.get, "shop", "another")  # type: ignore[arg-type]  # as a program may
+    assert whose_is(None, None, "run") == {}
 
 
 def test_names_of_sessions_and_scopes_and_vectors_come_back() -> None:

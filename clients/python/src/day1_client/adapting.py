@@ -48,6 +48,16 @@ def whose(user_id: str | None, app_id: str | None = None) -> dict[str, Any]:
     return {field: name for field, name in named.items() if name is not None}
 
 
+def whose_is(user_id: str | Callable[[Any], str] | None, app_id: str | None, run: object) -> dict[str, Any]:
+    """Return the arguments that name the end user of a run, whom ``user_id`` may find from it.
+
+    Raises ValueError where it finds nobody: that is no call about everybody.
+    """
+    if not callable(user_id):
+        return whose(user_id, app_id)
+    return whose(user_id(run) or "", app_id)
+
+
 def name_session(session_id: str) -> str:
     """Return a session's name as Day1 takes it: the same, or a digest where it is too long or has a comma."""
     fits = session_id and len(session_id) <= MAX_NAME_LENGTH - 80 and session_id.isprintable()
@@ -181,6 +191,8 @@ def recall(memory: Day1, query: str, max_tokens: int, owner: Whose, session_id: 
     lines = (facts["context"] or "").splitlines() if facts["known"] else []
     left = max_tokens * CHARACTERS_A_TOKEN - sum(map(len, lines))
     for hit in find_said(memory, query, MAX_SAID, owner, session):
+        if hit.text.rstrip().endswith("?"):
+            continue  # what was asked once tells nothing
         line = f"- {hit.role} said on {hit.at[:10]}: {' '.join(hit.text.split())[:MAX_SAID_LENGTH]}"
         if len(line) <= left and not any(hit.text in known for known in lines):
             lines.append(line)

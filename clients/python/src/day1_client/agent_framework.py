@@ -13,7 +13,7 @@ from agent_framework.exceptions import (
 )
 
 from day1_client import Day1, Day1Error
-from day1_client.adapting import append, in_thread, message, recall, to_json, whose
+from day1_client.adapting import append, in_thread, message, recall, to_json, whose_is
 
 PROMPT = "## Memory\nThis is known from earlier conversations; check it before relying on it:"
 MAX_TOKENS = 800
@@ -78,7 +78,7 @@ class Day1ContextProvider(ContextProvider):
         )
 
     def _owner(self, session: AgentSession) -> dict[str, Any]:
-        return whose(self.user_id(session) if callable(self.user_id) else self.user_id, self.app_id)
+        return whose_is(self.user_id, self.app_id, session)
 
     async def _call(self, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
         try:

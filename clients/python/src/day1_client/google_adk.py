@@ -47,7 +47,7 @@ class Day1MemoryService(BaseMemoryService):
     ) -> None:
         """Store events once each, however often they are added, and learn from them."""
         rows = [row for event in events for row in read_event(event, custom_metadata)]
-        owner = whose(user_id, app_name)
+        owner = owner_of(user_id, app_name)
         await in_thread(append, self.memory, rows, session_id or UNKNOWN_SESSION, read_first=True, **owner)
 
     async def add_memory(
@@ -65,11 +65,11 @@ class Day1MemoryService(BaseMemoryService):
             if (text := join_texts(entry.content))
         ]
         if facts:
-            await in_thread(self.memory.facts.create_many, facts, **whose(user_id, app_name))
+            await in_thread(self.memory.facts.create_many, facts, **owner_of(user_id, app_name))
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
         """Return what is known on a query, the likeliest first."""
-        hits = await in_thread(find, self.memory, query, self.max_results, whose(user_id, app_name))
+        hits = await in_thread(find, self.memory, query, self.max_results, owner_of(user_id, app_name))
         return SearchMemoryResponse(memories=[read_hit(hit) for hit in hits])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
@@ -78,10 +78,15 @@ class Day1MemoryService(BaseMemoryService):
             return
         for delete in (self.memory.messages.delete, self.memory.facts.delete):
             try:
-                await in_thread(delete, memory_id, **whose(user_id, app_name))
+                await in_thread(delete, memory_id, **owner_of(user_id, app_name))
                 return
             except NotFound:
                 continue
+
+
+def owner_of(user_id: str, app_name: str) -> dict[str, Any]:
+    """Return whose memory it is. Raises ValueError where no name is one, which would be everybody."""
+    return whose(user_id or "", app_name or "")
 
 
 def read_event(event: Event, custom_metadata: Mapping[str, object] | None) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from pydantic_ai import FunctionToolset, ModelRetry, RunContext
 from pydantic_ai.exceptions import ToolFailed, UserError
 
 from day1_client import Day1, Day1Error
-from day1_client.adapting import clean, in_thread, name_session, recall, whose
+from day1_client.adapting import clean, in_thread, name_session, recall, whose_is
 from day1_client.errors import ServerTooOld
 
 INSTRUCTIONS = (
@@ -71,7 +71,7 @@ class Day1Toolset(FunctionToolset[Deps]):
 
     def _owner(self, ctx: RunContext[Deps]) -> dict[str, Any]:
         try:
-            return whose(self.user_id(ctx) if callable(self.user_id) else self.user_id, self.app_id)
+            return whose_is(self.user_id, self.app_id, ctx)
         except ValueError as error:
             raise UserError(str(error)) from error
 
