@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from google.adk.events.event import Event
@@ -93,14 +93,14 @@ def read_event(event: Event, custom_metadata: Mapping[str, object] | None) -> li
     """Return what an event says, and its parts that are no text as JSON; nothing of one without parts."""
     if not event.content or not event.content.parts:
         return []
-    at = datetime.fromtimestamp(event.timestamp, UTC)
+    at = datetime.fromtimestamp(event.timestamp).astimezone()
     adk = {
         "author": event.author,
         "event_id": event.id,
         **({"custom": dict(custom_metadata)} if custom_metadata else {}),
     }
     fields: dict[str, Any] = {"metadata": {"adk": adk}}
-    if at <= datetime.now(UTC):
+    if at <= datetime.now().astimezone():
         fields["said_at"] = at.isoformat()
     key = f"adk:{event.id}"
     rows = message(
