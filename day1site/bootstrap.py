@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from importlib.machinery import PathFinder
 from itertools import accumulate
 from pathlib import Path
+from types import ModuleType
 from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -53,6 +54,7 @@ def run(argv: list[str], run_day1: Callable[[list[str]], int]) -> None:
     """
     drop_current_folder()
     try:
+        launcher().print_every_letter()
         argv = take_early_options(argv)
         if os.environ.get("DAY1_NO_BOOTSTRAP") != "1":
             reexec_in_venv(argv)
@@ -61,6 +63,11 @@ def run(argv: list[str], run_day1: Callable[[list[str]], int]) -> None:
         refuse(refusal)
     except KeyboardInterrupt:
         sys.exit("Interrupted.")
+
+
+def launcher() -> ModuleType:
+    """Return the module that knows this system; it is imported once the current folder is off the path."""
+    return importlib.import_module("day1site.launcher")
 
 
 def drop_current_folder() -> None:
@@ -86,10 +93,8 @@ def take_early_options(argv: list[str]) -> list[str]:
     if "up" in argv[1:3] and (host := option(argv, "--host")):
         os.environ["DAY1_HOST"] = host
     if "up" in argv[1:3] and (log := option(argv, "--log")):
-        from day1site.launcher import send_output_to
-
         try:
-            send_output_to(log)
+            launcher().send_output_to(log)
         except OSError as error:
             raise StartupError(f"The log {log} cannot be written: {error.strerror}.") from None
     if "up" in argv[1:3] and (quota := option(argv, "--quota")):
@@ -210,12 +215,10 @@ class Environment:
 
     def __init__(self, root: Path) -> None:
         self.root, self.folder = root, root / ".venv"
-        from day1site import launcher
-
-        programs = self.folder / launcher.PROGRAMS
-        self.python, self.launcher = programs / launcher.PYTHON, programs / launcher.LAUNCHER
+        programs, own = self.folder / launcher().PROGRAMS, launcher()
+        self.python, self.launcher = programs / own.PYTHON, programs / own.LAUNCHER
         main = root / "day1site" / "cli" / "__main__.py"
-        self.launcher_bytes = launcher.render_launcher(self.python, main).encode()
+        self.launcher_bytes = own.render_launcher(self.python, main).encode()
         self.stamp = self.folder / "day1-installed.json"
         self.unfinished = self.folder / "day1-installing"
 

@@ -1,8 +1,11 @@
 """The file that starts the command line from any folder. Standard library only."""
 
+import io
 import os
 import shlex
+import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 IS_WINDOWS = os.name == "nt"
@@ -20,6 +23,29 @@ def render_launcher(python: Path, main: Path, for_windows: bool = IS_WINDOWS) ->
         return f'#!/bin/sh\nDAY1_NO_BOOTSTRAP=1 PYTHONPATH= exec {words} "$@"\n'
     settings = ("@echo off", "setlocal", "set DAY1_NO_BOOTSTRAP=1", "set PYTHONPATH=")
     return "".join(f"{line}\r\n" for line in (*settings, f'"{python}" "{main}" %*'))
+
+
+def join_command(words: Sequence[str], for_windows: bool = IS_WINDOWS) -> str:
+    """Return a command as one line, for whichever shell a program runs it in.
+
+    On Windows that is cmd, PowerShell or a bash, by the program: all read double quotes and slashes alike.
+    """
+    if not for_windows:
+        return shlex.join(words)
+    return subprocess.list2cmdline([word.replace("\\", "/") for word in words])
+
+
+def print_every_letter() -> None:
+    """Let output hold every letter: what a stream's encoding lacks is escaped, and on Windows, where a pipe
+    has the letters of one country, it is UTF-8.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if not isinstance(stream, io.TextIOWrapper) or stream.encoding.lower() in ("utf-8", "utf8"):
+            continue
+        is_chosen = bool(os.environ.get("PYTHONIOENCODING"))
+        stream.reconfigure(
+            encoding="utf-8" if IS_WINDOWS and not is_chosen else None, errors="backslashreplace"
+        )
 
 
 def send_output_to(file: str) -> None:

@@ -9,6 +9,8 @@ from importlib import import_module
 from time import sleep
 from typing import Any
 
+from memory.processes import IS_WINDOWS
+
 try:
     import fcntl
 
@@ -19,6 +21,7 @@ except ImportError:
 msvcrt: Any = None if HAS_FCNTL else import_module("msvcrt")  # Windows
 LOCKED_BYTE = 2**30
 POLL_SECONDS = 0.02
+REPLACE_TRIES = 100
 
 
 def try_lock(handle: int) -> bool:
@@ -54,6 +57,17 @@ def is_locked(handle: int) -> bool:
         return True
     fcntl.flock(handle, fcntl.LOCK_UN)
     return False
+
+
+def replace_file(draft: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
+    """Put a file in the place of another one; on Windows wait while somebody has that open."""
+    for _ in range(REPLACE_TRIES if IS_WINDOWS else 0):
+        try:
+            os.replace(draft, path)
+            return
+        except PermissionError:
+            sleep(POLL_SECONDS)
+    os.replace(draft, path)
 
 
 def _lock_far_byte(handle: int, mode: int) -> None:

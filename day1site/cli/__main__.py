@@ -11,8 +11,10 @@ def run() -> int:
     sys.path[0] = str(ROOT)
     from day1site.bootstrap import StartupError, drop_current_folder, refuse, take_early_options
     from day1site.cli import run_process
+    from day1site.launcher import print_every_letter
 
     drop_current_folder()
+    print_every_letter()
     try:
         words = take_early_options(["day1", *sys.argv[1:]])
     except StartupError as refusal:

@@ -11,6 +11,9 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+from memory.file_locks import replace_file
+from memory.processes import IS_WINDOWS
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 IS_CHECKOUT = (ROOT / "manage.py").is_file()
 # A wheel carries templates, styles and translations inside the package day1site.
@@ -50,7 +53,8 @@ def default_data_dir() -> Path:
 
 def command_prefix() -> str:
     """Return how a user of this installation starts the command line."""
-    return "python3 manage.py day1" if IS_CHECKOUT else "day1"
+    python = "python" if IS_WINDOWS else "python3"
+    return f"{python} manage.py day1" if IS_CHECKOUT else "day1"
 
 
 def command_options(folder: Path) -> str:
@@ -83,7 +87,7 @@ def write_private(path: Path, text: str, replace: bool = True) -> None:
             file.flush()
             os.fsync(file.fileno())
         if replace:
-            os.replace(draft, path)
+            replace_file(draft, path)
         else:
             with suppress(FileExistsError):
                 os.link(draft, path)

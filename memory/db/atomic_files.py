@@ -5,6 +5,7 @@ import os
 import tempfile
 from pathlib import Path
 
+from memory.file_locks import replace_file
 from memory.processes import IS_WINDOWS
 
 
@@ -28,7 +29,7 @@ def file_sha256(path: Path) -> str:
 def publish_file(finished: Path, path: Path, *, replace: bool = False) -> None:
     """Publish a draft under its name. Raises FileExistsError without ``replace`` if the name is taken."""
     if replace:
-        os.replace(finished, path)
+        replace_file(finished, path)
     else:
         os.link(finished, path)
     fsync_dir(path.parent)

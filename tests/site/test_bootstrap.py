@@ -12,7 +12,7 @@ import pytest
 import manage
 from day1site import bootstrap
 from day1site.bootstrap import DEV, MATRIXONE, MULTILINGUAL, RUNTIME, Environment, StartupError, locks_for
-from day1site.launcher import render_launcher
+from day1site.launcher import join_command, render_launcher
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -178,6 +178,7 @@ def test_bootstrap_needs_nothing_but_the_standard_library(file: str) -> None:
     tree = ast.parse((ROOT / file).read_text())
     named = {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
     named |= {name.name for node in tree.body if isinstance(node, ast.Import) for name in node.names}
+    named -= {name.removesuffix(".py").replace("/", ".") for name in BARE}
     assert {name.split(".")[0] for name in named} <= set(sys.stdlib_module_names)
 
 
@@ -283,3 +284,22 @@ def test_what_building_lacks_is_said_before_anything_is_done(builder: Path, monk
         Environment(builder).ensure(MATRIXONE)
     assert calls(builder) == []
     assert Environment(builder).holds(RUNTIME)
+
+
+@pytest.mark.parametrize(
+    ("for_windows", "line"),
+    [
+        (False, "'C:\\Program Files\\python.exe' -I 'C:\\day1\\hook.py'"),
+        (True, '"C:/Program Files/python.exe" -I C:/day1/hook.py'),
+    ],
+)
+def test_a_command_as_one_line(for_windows: bool, line: str) -> None:
+    words = [r"C:\Program Files\python.exe", "-I", r"C:\day1\hook.py"]
+    assert join_command(words, for_windows) == line
+
+
+def test_letters_that_a_stream_lacks_are_escaped() -> None:
+    code = "from day1site.launcher import print_every_letter as p; p(); print('a … é 记')"
+    env = {**os.environ, "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True)
+    assert (done.stdout, done.stderr) == (b"a \\u2026 \xe9 \\u8bb0\n", b"")

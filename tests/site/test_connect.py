@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from day1site.cli.connect import jsonc
+from day1site.cli.connect import jsonc, settings_files
 from day1site.cli.connect.clients import headers_command
 from memory.models import ApiKey
 from tests.site.connect_home import Day1, day1, home, tree  # noqa: F401  fixtures
@@ -303,3 +303,15 @@ def test_sessions_of_gemini_are_offered(day1: Day1, home: Path) -> None:
     folder = home / ".gemini" / "tmp"
     assert f"{folder} holds new: 1 conversations, 1 messages; nothing was written.\n" in err
     assert f"To import it: day1 import-from gemini {folder} --since 30\n" in err
+
+
+@pytest.mark.parametrize(
+    ("command", "is_own"),
+    [
+        (r"C:\day1\day1site\hooks\client\hook.py", True),
+        ("/opt/day1/day1site/hooks/client/hook.py", True),
+        ("/opt/other/hooks/hook.py", False),
+    ],
+)
+def test_an_own_hook_is_known_on_every_system(command: str, is_own: bool) -> None:
+    assert settings_files.is_own_hook({"command": command}) == is_own

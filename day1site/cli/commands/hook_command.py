@@ -1,10 +1,9 @@
 """The command ``hook`` as click understands it."""
 
-import shlex
-
 from day1site.cli import hook as hooks
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.parameters import option, switch
+from day1site.launcher import join_command
 
 
 @command(
@@ -20,4 +19,4 @@ def hook(run: Invocation, client: str, config: str | None, print_command: bool) 
         hooks.hand_over(client, config or "")
         return
     words = hooks.command_line(client, config or "")
-    run.show_line({"command": words}, shlex.join(words))
+    run.show_line({"command": words}, join_command(words))

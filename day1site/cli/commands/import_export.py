@@ -15,6 +15,7 @@ from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import note, progress
 from day1site.cli.parameters import argument, at_option, branch_option, option, switch
 from day1site.cli.transport.streams import Importer
+from memory.file_locks import replace_file
 from memory.texts import open_as_utf8
 
 CHUNK_BYTES = 1024 * 1024
@@ -142,6 +143,6 @@ def open_target(name: str | None) -> Iterator[IO[str]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(draft, path)
+        replace_file(draft, path)
     finally:
         Path(draft).unlink(missing_ok=True)

@@ -1,13 +1,13 @@
 """Which programs can be connected: where each keeps its settings, and what Day1 writes there."""
 
 import os
-import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from day1site.launcher import join_command
 from day1site.mcp_profiles import DEFAULT
 
 HOOK = Path(__file__).resolve().parent.parent.parent / "hooks" / "client" / "hook.py"
@@ -94,7 +94,7 @@ def find_python() -> str:
 
 def headers_command() -> str:
     """Return the command that prints the headers of an MCP connection: its repository."""
-    return shlex.join([find_python(), "-I", "-S", str(HEADERS)])
+    return join_command([find_python(), "-I", "-S", str(HEADERS)])
 
 
 def hook_words(program: str, server: Server) -> list[str]:
@@ -104,7 +104,7 @@ def hook_words(program: str, server: Server) -> list[str]:
 
 def hook_command(program: str, server: Server) -> str:
     """Return the hook client's command line."""
-    return shlex.join(hook_words(program, server))
+    return join_command(hook_words(program, server))
 
 
 def claude_code(server: Server) -> list[Change]:

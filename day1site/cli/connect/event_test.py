@@ -2,7 +2,6 @@
 
 import json
 import secrets
-import shlex
 import subprocess
 import time
 from pathlib import Path
@@ -15,6 +14,7 @@ from day1site.cli.connect.target import PROOF_SECONDS
 from day1site.cli.errors import CliError
 from day1site.cli.transport.http_transport import HttpTransport
 from day1site.cli.transport.rest import Api, quote_place
+from day1site.launcher import join_command
 
 EVENT = "Day1Test"  # the server knows it, see conversations/capture/events.py
 HOOK_PATH = "/ingest/hook"
@@ -44,7 +44,7 @@ def find_commands(program: str, server: Server) -> list[str]:
 def read_commands(entry: Any) -> list[str]:
     """Return the command lines of a hook's entry, or of a plugin's with its options."""
     if isinstance(entry, list):
-        return [shlex.join(entry[1]["command"])]
+        return [join_command(entry[1]["command"])]
     return [handler["command"] for handler in entry.get("hooks", [entry])]
 
 

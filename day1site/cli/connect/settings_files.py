@@ -14,6 +14,7 @@ from day1site.cli.connect.clients import HOOK, Change
 from day1site.cli.connect.jsonc import value_at
 from day1site.cli.connect.toml_tables import InvalidToml, append_table, parse_toml, remove_table
 from day1site.cli.errors import CliError
+from memory.file_locks import replace_file
 
 OWN_NAME = "day1"
 LINE_END = re.compile(r"(?<!\r)\n")
@@ -191,6 +192,6 @@ def write_file(file: Path, text: str) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(draft, mode)
-        os.replace(draft, file)
+        replace_file(draft, file)
     finally:
         Path(draft).unlink(missing_ok=True)

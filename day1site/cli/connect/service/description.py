@@ -88,8 +88,10 @@ def describe_service(data_dir: Path, port: int) -> Service:
     """Return the service that `up` would be, from this checkout or installation."""
     options = ("up", "--data-dir", str(data_dir), "--port", str(port), "--log", str(data_dir / LOG_NAME))
     if IS_CHECKOUT:  # the first Python looks after .venv, as each start does
-        python = str(getattr(sys, "_base_executable", "") or sys.executable)
-        return Service((hide_console(python), str(ROOT / "manage.py"), *options), data_dir, port)
+        python = Path(getattr(sys, "_base_executable", "") or sys.executable)
+        if (plain := python.with_name("python3")).exists() and plain.samefile(python):
+            python = plain  # of the system, which will be a newer one some day
+        return Service((hide_console(str(python)), str(ROOT / "manage.py"), *options), data_dir, port)
     return Service((hide_console(sys.executable), "-P", "-m", "day1site", *options), data_dir, port)
 
 
