@@ -90,8 +90,22 @@ def test_windows_is_told_a_task() -> None:
     assert [node.text for node in execution] == [
         "/opt/a b/python3",
         "/opt/day1/manage.py up --port 8765 100%$x",
+        str(ROOT),
     ]
     assert [node.text for node in root.iter(f"{TASK}UserId")] == [r"PC\R&D"] * 2
+
+
+@pytest.mark.parametrize(
+    ("for_windows", "begin"),
+    [
+        (False, [str(ROOT / "manage.py")]),
+        (True, [str(ROOT / ".venv" / "Scripts" / "pythonw.exe"), "-m", "day1site"]),
+    ],
+)
+def test_a_checkout_is_started_as_each_system_can_end_it(for_windows: bool, begin: list[str]) -> None:
+    words = list(describe_service(Path("/d"), 8770, for_windows).words)
+    rest = ["up", "--data-dir", "/d", "--port", "8770", "--log", "/d/service.log"]
+    assert words[-len(begin + rest) :] == [*begin, *rest]
 
 
 @pytest.mark.parametrize(

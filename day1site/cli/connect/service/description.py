@@ -65,6 +65,7 @@ TASK = """<?xml version="1.0" encoding="UTF-16"?>
     <Exec>
       <Command>{command}</Command>
       <Arguments>{arguments}</Arguments>
+      <WorkingDirectory>{folder}</WorkingDirectory>
     </Exec>
   </Actions>
 </Task>
@@ -84,14 +85,21 @@ class Service:
         return self.data_dir / LOG_NAME
 
 
-def describe_service(data_dir: Path, port: int) -> Service:
-    """Return the service that `up` would be, from this checkout or installation."""
+def describe_service(data_dir: Path, port: int, for_windows: bool = IS_WINDOWS) -> Service:
+    """Return the service that `up` would be, from this checkout or installation.
+
+    On Windows it is one process, since a task that is ended leaves those running that its own has started:
+    a checkout's is the Python of .venv there, which finds Day1 in the folder that it works in.
+    """
     options = ("up", "--data-dir", str(data_dir), "--port", str(port), "--log", str(data_dir / LOG_NAME))
+    if IS_CHECKOUT and for_windows:
+        own = ROOT / ".venv" / "Scripts" / "pythonw.exe"
+        return Service((str(own), "-m", "day1site", *options), data_dir, port)
     if IS_CHECKOUT:  # the first Python looks after .venv, as each start does
         python = Path(getattr(sys, "_base_executable", "") or sys.executable)
         if (plain := python.with_name("python3")).exists() and plain.samefile(python):
             python = plain  # of the system, which will be a newer one some day
-        return Service((hide_console(str(python)), str(ROOT / "manage.py"), *options), data_dir, port)
+        return Service((str(python), str(ROOT / "manage.py"), *options), data_dir, port)
     return Service((hide_console(sys.executable), "-P", "-m", "day1site", *options), data_dir, port)
 
 
@@ -129,6 +137,7 @@ def render_task(service: Service, user: str = "") -> str:
     known = user or "\\".join(filter(None, (os.environ.get(name) for name in ("USERDOMAIN", "USERNAME"))))
     arguments = subprocess.list2cmdline(service.words[1:])
     values = {"about": ABOUT, "user": known, "command": service.words[0], "arguments": arguments}
+    values["folder"] = str(ROOT if IS_CHECKOUT else service.data_dir)
     return TASK.format(**{name: escape(value) for name, value in values.items()})
 
 
