@@ -15,6 +15,7 @@ class CurationConfig(AppConfig):
             "handoff": "curation.engines.kept_facts.find_handed_over",
             "review": "curation.engines.kept_facts.find_questioned",
         },
+        "limit_counts": {"bundles": "curation.engines.bundles.uploads.count_kept"},
         "pair_answers": {"review": "curation.engines.review.pair_answers.ReviewAnswers"},
         "replay_scores": {"judge": "curation.engines.scoring.replays.ReplayScores"},
         "required_gates": {"reflections": "curation.engines.dreaming.members.check_reflections"},

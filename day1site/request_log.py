@@ -12,7 +12,7 @@ from django.http import HttpRequest
 
 from day1site.sub_path import find_client_address, join_values
 from memory import metrics
-from memory.request_context import begin_request, current_request
+from memory.request_context import begin_request, current_request, render_limits
 
 logger = logging.getLogger("day1.access")
 Message = MutableMapping[str, Any]
@@ -49,7 +49,8 @@ class RequestLog:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             named = (b"x-request-id", self.request.id.encode())
-            message = {**message, "headers": [*message["headers"], named]}
+            headers = [*message["headers"], named, *render_limits(self.request)]
+            message = {**message, "headers": headers}
         await self.send(message)
 
     def finish(self) -> None:

@@ -70,6 +70,11 @@ ROWS_FULL = _(
 KEY_FULL = _("The key may write {size}, and this would be more. Nothing of it is stored; reads go on.")
 
 
+PROJECT_LIMIT = _(
+    "The project has {used} of {limit} {unit}: no more are made until some are gone or the limit is raised."
+)
+
+
 USER_FULL = _(
     "The end user has {used} of {limit} facts: nothing more is stored for them until something is deleted or"
     " the limit of the project is raised; reads go on."
@@ -169,6 +174,18 @@ class KeyTaken(Day1Error):
 
 class RateLimited(Day1Error):
     code, status, message = "rate_limited", 429, _("Too many requests; try again in {retry_after} s.")
+
+
+class LimitReached(RateLimited):
+    """A write past what a key or project may write in a day."""
+
+    message = _(
+        "The {what} has written {used} of {limit} {unit} of this {window}, and this needs {count} more:"
+        " nothing of it is stored. It is free again at {resets_at}, in {retry_after} s."
+    )
+
+
+TOO_MANY = _("Too many requests: {used} of {limit} of this {what} in a minute; try again in {retry_after} s.")
 
 
 class Unavailable(Day1Error):

@@ -56,6 +56,7 @@ TABLE: dict[str, Entry] = {
     "eval": lazy_command(".questions:run_eval", "Put the saved questions to a branch"),
     "erase": lazy_command(".erasures:erase", "Remove memory for good, on every branch"),
     "erasures": lazy_command(".erasures:GROUP", "list what was erased, and check it"),
+    "limits": lazy_command(".limits:GROUP", "show what is used of the limits"),
     "keys": lazy_command(".keys:GROUP", "make, list and revoke API keys"),
     "import": lazy_command(".import_export:import_file", "Import facts from a file"),
     "export": lazy_command(".import_export:export_file", "Export a branch's facts"),

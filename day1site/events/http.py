@@ -16,8 +16,10 @@ from day1site.server.asgi_auth import bearer, check_origin, refuse, refuse_for
 from memory.engines.access.key_actors import get_actor
 from memory.engines.access.keys import REST_SURFACE, KeyEngine
 from memory.engines.activity.events import EventEngine
-from memory.engines.support.rate_limits import count_request
+from memory.engines.support.rate_limits import count_key_request
 from memory.exceptions import Invalid
+from memory.limits import LIMITS
+from memory.models.usage import get_usage
 from memory.operations.inputs import FROM_TEXT, Query, count, parse_names
 
 logger = logging.getLogger(__name__)
@@ -26,6 +28,7 @@ PATHS = ("/api/v1/events", "/api/v1/events/")
 BEAT_SECONDS = 15.0  # of silence before a heartbeat: proxies close silent connections
 SLOW_SECONDS = 30.0  # a client that reads nothing for so long is gone
 PIECE = 64 * 1024  # bytes at once
+STREAMS, KEY_STREAMS = LIMITS["streams"], LIMITS["key_streams"]
 RETRY = 2000  # milliseconds before a client reconnects
 
 
@@ -87,7 +90,7 @@ def stream_for(query: str, headers: Mapping[bytes, bytes]) -> Stream:
     EventEngine.open_watch does.
     """
     key = KeyEngine().verify_token(bearer(headers))
-    count_request(str(key.pk), key.rate_per_minute)
+    count_key_request(str(key.pk), key.rate_per_minute, key.project_id)
     inputs = Query(query)
     branches = [
         *inputs.take_value("branch", parse_names, []),
@@ -99,7 +102,9 @@ def stream_for(query: str, headers: Mapping[bytes, bytes]) -> Stream:
         after = parse_event_id(header)  # a reconnecting client's header is newer than its address
     who = get_actor(key, REST_SURFACE)
     who.require_every_user()
-    return Stream(EventEngine().open_watch(actor=who, branches=branches, kinds=kinds, after=after))
+    watch = EventEngine().open_watch(actor=who, branches=branches, kinds=kinds, after=after)
+    most = get_usage(who.project_id).limits[STREAMS.name]
+    return Stream(watch, key.max_streams or KEY_STREAMS.default, most)
 
 
 def parse_event_id(text: str) -> int:

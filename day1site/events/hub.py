@@ -17,6 +17,7 @@ from memory.db.errors import StorageRefused
 from memory.engines.access.keys import KeyEngine
 from memory.engines.activity.events import BATCH_SIZE, Event, EventEngine, Watch
 from memory.exceptions import RateLimited, StoreDamaged, Unavailable
+from memory.limits import LIMITS
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -25,7 +26,7 @@ _complaint = Complaint()
 POLL_SECONDS = 0.25  # between two polls for new events
 KEY_SECONDS = 2.0  # between two checks of the streams' keys
 MAX_KEPT_EVENTS = 1000  # newest events of a project in memory; a stream further behind reads the database
-MAX_STREAMS_PER_KEY = 100  # concurrent streams per key
+KEY_STREAMS = LIMITS["key_streams"]
 MAX_STREAMS = 500  # of the 1,000 requests that may be in progress
 PAGE_SIZE = BATCH_SIZE  # positions per page; the number read at once
 MAX_PAGES = 8  # kept for streams that are close together
@@ -38,6 +39,8 @@ class Stream:
     """Stream of one client. ``wake`` is set when there is work, ``over`` is the reason to end it."""
 
     watch: Watch
+    key_limit: int = KEY_STREAMS.default
+    project_limit: int = 0  # none
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     over: str = ""
 
@@ -91,10 +94,15 @@ class Hub:
 
     def join(self, stream: Stream) -> None:
         """Add a stream. Raises RateLimited, Unavailable when there are too many."""
-        if sum(other.key == stream.key for other in self.streams) >= MAX_STREAMS_PER_KEY:
-            raise RateLimited(
-                "A key may hold {most} streams at once.", most=MAX_STREAMS_PER_KEY, retry_after=5
-            )
+        of_key = sum(other.key == stream.key for other in self.streams)
+        of_project = sum(other.project == stream.project for other in self.streams)
+        for owner, used, most in (
+            ("key", of_key, stream.key_limit),
+            ("project", of_project, stream.project_limit),
+        ):
+            if most and used >= most:
+                text = "A {what} may hold {limit} streams at once, and has {used}."
+                raise RateLimited(text, what=owner, used=used, limit=most, retry_after=5)
         if len(self.streams) >= MAX_STREAMS:
             raise Unavailable(
                 "The server has {most} streams at once; try again.", most=MAX_STREAMS, retry_after=5

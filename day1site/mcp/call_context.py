@@ -14,7 +14,7 @@ from memory.engines.facts.short_ids import find_fact_id
 from memory.engines.sessions.open_sessions import NOWHERE, Origin, find_origin
 from memory.engines.support import validation as c
 from memory.engines.support.idempotency import Keep, keep_nothing
-from memory.engines.support.rate_limits import count_request
+from memory.engines.support.rate_limits import count_key_request
 from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.repositories import find_repository, parse_repository
 from memory.exceptions import Invalid
@@ -40,7 +40,7 @@ class Caller:
     def count(self) -> None:
         """Count a request. Raises RateLimited."""
         if self.rate:
-            count_request(self.actor.id, self.rate)
+            count_key_request(self.actor.id, self.rate, self.actor.project_id)
 
     def locate(self) -> "Caller":
         """Return the caller with the repository and the session that its hooks tell."""

@@ -11,7 +11,7 @@ from rest_framework.throttling import BaseThrottle
 from memory.actors import Actor
 from memory.engines.access.key_actors import get_actor
 from memory.engines.access.keys import OF_SERVER, REST_SURFACE, KeyEngine
-from memory.engines.support.rate_limits import count_request
+from memory.engines.support.rate_limits import count_key_request
 from memory.engines.versions.repositories import parse_repository
 from memory.exceptions import ScopeMissing, Unauthenticated
 from memory.models import ApiKey
@@ -63,5 +63,5 @@ class KeyRate(BaseThrottle):
     def allow_request(self, request: Request, view: Any) -> bool:
         key = request.user
         if isinstance(key, ApiKey):
-            count_request(str(key.pk), key.rate_per_minute)
+            count_key_request(str(key.pk), key.rate_per_minute, key.project_id)
         return True

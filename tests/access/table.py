@@ -172,6 +172,7 @@ REST = (
     Rest("read", "GET", "/members"),
     Rest("read", "GET", "/members/{member}"),
     Rest("admin", "GET", "/connections"),
+    Rest("read", "GET", "/limits"),
     Rest("admin", "GET", "/webhooks"),
     Rest("admin", "GET", "/webhooks/{webhook}"),
     Rest("admin", "GET", "/webhooks/{webhook}/failures"),
@@ -411,6 +412,7 @@ PAGES = {
     **dict.fromkeys(("consolidations", "consolidation", "analytics", "agent"), "read"),
     **dict.fromkeys(("bundles", "bundle", "bundle-keys", "bundle-document"), "read"),
     "secrets": "admin",
+    "limits": "read",
     **dict.fromkeys(
         ("fact-new", "fact-edit", "new-merge-request", "bundle-upload", "fork", "replay-new", "pick"), "write"
     ),
@@ -480,6 +482,7 @@ FORMS = (
     Form("write", "bundle-upload", {"file": "{document}"}),
     Form("write", "bundle"),
     Form("admin", "secrets", {"redact_secrets": "on"}),
+    Form("admin", "limits", {"limits": ""}),
     Form("admin", "bundle-keys", {"do": "make"}),
     Form("admin", "bundle-keys", {"do": "distrust:friend"}),
     Form("write", "tasks", {"name": "A task of the page"}),

@@ -11,11 +11,10 @@ from day1site.cli import main
 from day1site.cli.client import open_client
 from day1site.cli.commands.events import format_event
 from day1site.cli.transport import event_stream
-from day1site.events import hub
 from memory.actors import Actor
 from memory.answers.events import EventShape
 from memory.engines.branches.manager import BranchManager
-from memory.models import Project
+from memory.models import ApiKey, Project
 from tests.events.sse_client import PATH, Server, write
 
 
@@ -47,7 +46,7 @@ def test_day1_events_comes_back_to_a_server_that_was_away(
 ) -> None:
     port, _ = served
     monkeypatch.setattr(event_stream, "RETRY_SECONDS", 0.05)
-    monkeypatch.setattr(hub, "MAX_STREAMS_PER_KEY", 1)  # two streams at once would be refused
+    ApiKey.objects.update(max_streams=1)  # two streams at once would be refused
     found = event_stream.follow_stream(f"http://127.0.0.1:{port}{PATH}?last_event_id=0", token)
     write(actor, "One.")
     assert next(found)["changes"][0]["line"] == "One."

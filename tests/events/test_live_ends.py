@@ -11,7 +11,7 @@ from day1site.server import process
 from memory.actors import Actor, local_actor
 from memory.engines.access.keys import KeyEngine
 from memory.engines.branches.manager import BranchManager
-from memory.models import Project
+from memory.models import ApiKey, Project
 from tests.events.sse_client import PATH, TIMEOUT_SECONDS, Follow, Follower, Server, key_for, write
 
 # ---- how it ends ---------------------------------------------------------------------------------------
@@ -46,14 +46,14 @@ def test_a_server_that_stops_ends_the_streams_at_once(
 
 
 def test_who_leaves_is_forgotten(port: int, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub, "MAX_STREAMS_PER_KEY", 1)
     token = key_for(project)[1]
+    ApiKey.objects.update(max_streams=1)
     with Follower(port, token) as first:
         first.started()
         with Follower(port, token) as second:
             told = second.problem(429, "rate_limited")
             assert second.answer.headers["Retry-After"] == "5"
-            assert told["detail"] == "A key may hold 1 streams at once."
+            assert told["detail"] == "A key may hold 1 streams at once, and has 1."
     end = time.monotonic() + TIMEOUT_SECONDS
     while Follower(port, token).answer.status != 200:
         assert time.monotonic() < end

@@ -178,3 +178,21 @@ def test_the_dashboard_asks_for_what_is_counted(running: Up, key: str) -> None:
 )
 def test_a_route_is_named_as_people_write_it(route: str, named: str) -> None:
     assert name_route(route) == named
+
+
+def test_each_answer_tells_what_is_left_of_limits(running: Up) -> None:
+    """All processes count together."""
+    clients = [Client(running, process) for process in running.processes[:2]]
+    policies, left = set(), []
+    for client in (*clients, clients[0]):
+        client.wire.request("GET", "/api/v1/branches", headers={"Authorization": f"Bearer {client.key}"})
+        answer = client.wire.getresponse()
+        answer.read()
+        policies.add(answer.headers["RateLimit-Policy"])
+        state = re.fullmatch(r'"key_requests";r=(\d+);t=(\d+)', answer.headers["RateLimit"])
+        assert state
+        assert 0 < int(state[2]) <= 60
+        left.append(int(state[1]))
+    assert policies == {'"key_requests";q=6000;w=60'}
+    assert 0 <= left[0] - left[2] <= 2  # the second may begin another minute
+    assert left[1] < 6000

@@ -3,9 +3,10 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 from django.db import IntegrityError
-from django.db.models import Max, Q
+from django.db.models import Max, Q, QuerySet
 
 from curation.engines.bundles import reading
 from curation.engines.bundles.document import (
@@ -25,6 +26,7 @@ from curation.models.bundles import DELETED
 from memory.actors import Actor
 from memory.engines.access.work_handles import get_owner_name
 from memory.engines.audit.trail import record_entry
+from memory.engines.support.write_quotas import check_count
 from memory.exceptions import Conflict, Exists, Invalid
 
 HEAD_FIELDS = frozenset(
@@ -120,7 +122,17 @@ def find_vouched_version(actor: Actor, name: str) -> int:
     return vouched.aggregate(n=Max("version"))["n"] or 0
 
 
+def list_kept(project_id: UUID) -> QuerySet[Bundle]:
+    """Return the bundles of a project that are not deleted."""
+    return Bundle.objects.filter(project=project_id, deleted_at=None)
+
+
+def count_kept(project_id: UUID) -> int:
+    return list_kept(project_id).count()
+
+
 def store_bundle(actor: Actor, bundle: Bundle, action: str) -> None:
+    check_count(actor, "bundles", list_kept(actor.project_id))
     try:
         bundle.save(force_insert=True)
     except IntegrityError:

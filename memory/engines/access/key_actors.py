@@ -32,7 +32,7 @@ def get_actor(key: ApiKey, surface: str) -> Actor:
         end_user=get_owner(key),
         expires_at=key.expires_at,
         default_branch=key.default_branch,
-        has_quota=bool(key.max_facts or key.max_bytes),
+        has_quota=bool(key.max_facts or key.max_bytes or key.max_daily_writes),
     )
 
 

@@ -19,9 +19,9 @@ from memory.db.fields import dumps
 from memory.db.transactions import write_transaction
 from memory.engines.fields.orders import AUDIT
 from memory.engines.support import validation as c
-from memory.engines.support.key_quotas import charge_key
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.support.usage import count_rows
+from memory.engines.support.write_quotas import charge_writes
 from memory.exceptions import QuotaExceeded, StoreDamaged
 from memory.models import AuditEntry, Project
 from memory.models.usage import GUARDING_RESERVE, RESERVE, check_room
@@ -118,7 +118,7 @@ def record_entry(
     )
     insert_all([entry])
     count_rows(actor.project_id, [entry, *rows])
-    charge_key(actor, rows)
+    charge_writes(actor, rows)
     return entry
 
 

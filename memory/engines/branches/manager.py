@@ -28,6 +28,7 @@ from memory.engines.support import pagination
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page
 from memory.engines.support.usage import count_rows
+from memory.engines.support.write_quotas import check_count
 from memory.engines.versions.commits import branches_in_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_own_point, resolve_point
 from memory.exceptions import BranchArchived, BranchExists, Conflict, Invalid
@@ -96,6 +97,7 @@ class BranchManager:
             actor.require_scope("write", parent)
         checked = {**c.validate(details, DETAIL_CHECKS), "read_only": read_only}
         with write_transaction():
+            check_count(actor, "branches", Branch.objects.live().filter(project=actor.project_id))
             branch = self._create_fork(actor, name, self._get_writable(actor, parent), at, checked)
             record_entry(actor, "branch.create", name, {"parent": parent, "fork_seq": branch.fork_seq})
         Merges([]).annotate(branch, branch.parent)  # nothing can have been merged yet

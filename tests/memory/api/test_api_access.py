@@ -142,7 +142,8 @@ def test_past_its_rate_a_key_waits_as_long_as_told(project, other_project) -> No
             answer = client.post("/facts", {"fact_text": "a"})
             problem = refused(answer, 429, "rate_limited")
         wait = int(answer["Retry-After"])
-        assert problem["data"] == {"retry_after": wait}
+        used = {"what": "key", "limit_name": "key_requests", "used": 5, "limit": 5}
+        assert problem["data"] == {"retry_after": wait, **used}
         assert other.get("/branches").status_code == 200
         assert client.get("/health/live").status_code == 200
         for _ in range(20):  # repeated tries do not prolong the wait

@@ -145,8 +145,9 @@ class UnsupportedMediaType(Day1Error):
 
 
 class RateLimited(Day1Error):
-    """429: more requests in a minute than the key may make, or more than 100 streams of events; Retry-After says
-    how long to wait.
+    """429: more requests in a minute or writes in a day than the key or its project may make, or too many
+    streams of events; data names the limit, what is used and the limit; Retry-After says how long to wait.
+    See limits in headers.
     """
 
     code = "rate_limited"

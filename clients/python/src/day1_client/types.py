@@ -1796,6 +1796,28 @@ class LearnedFact(TypedDict):
     created_at: str
 
 
+class LimitState(TypedDict):
+    """A limit, and what is used of it."""
+
+    name: str
+    owner: str
+    unit: str
+    window: str
+    limit: int | None
+    used: int | None
+    remaining: int | None
+    estimated: int | None
+    resets_at: str | None
+    setting: str
+    help: str
+
+
+class LimitStatePage(TypedDict):
+    results: list[LimitState]
+    next: str | None
+    previous: str | None
+
+
 class Link(Redaction):
     """A link, as visible on the requested branch."""
 

@@ -86,7 +86,7 @@ export class TooLarge extends Day1Error {
 export class UnsupportedMediaType extends Day1Error {
   override name = "UnsupportedMediaType";
 }
-/** 429: more requests in a minute than the key may make, or more than 100 streams of events; `Retry-After` says how long to wait */
+/** 429: more requests in a minute or writes in a day than the key or its project may make, or too many streams of events; `data` names the limit, what is `used` and the `limit`; `Retry-After` says how long to wait. See limits in headers */
 export class RateLimited extends Day1Error {
   override name = "RateLimited";
 }

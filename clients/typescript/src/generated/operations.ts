@@ -700,6 +700,13 @@ export class LearningGroup extends Group {
   }
 }
 
+export class LimitsGroup extends Group {
+  /** List the limits of the project and of this key, with what is used: `GET /limits`. */
+  list(options: Options = {}): Promise<s.LimitStatePage> {
+    return this.call({ method: "GET", path: "/limits" }, options, {});
+  }
+}
+
 export class MembersGroup extends Group {
   /** Add a member: `POST /members`. */
   create(params: s.MemberInput, options: Options = {}): Promise<s.Member & s.Redaction> {
@@ -1483,6 +1490,7 @@ export abstract class Operations implements Sender {
   readonly jobs = new JobsGroup(this);
   readonly keys = new KeysGroup(this);
   readonly learning = new LearningGroup(this);
+  readonly limits = new LimitsGroup(this);
   readonly members = new MembersGroup(this);
   readonly mergeRequests = new MergeRequestsGroup(this);
   readonly messages = new MessagesGroup(this);

@@ -2103,6 +2103,27 @@ export interface LearnedFact {
   created_at: string;
 }
 
+/** A limit, and what is used of it. */
+export interface LimitState {
+  name: string;
+  /** project, or key: of the key that asks. */ owner: string;
+  unit: string;
+  /** minute, day or month in which it is counted; empty for what is there now. */ window: string;
+  /** null: none. */ limit: number | null;
+  /** null where it is not counted: without a limit, or in each process by itself. */ used: number | null;
+  remaining: number | null;
+  /** Of tokens of models, those that no server told. */ estimated: number | null;
+  /** When a count begins anew, in UTC. */ resets_at: string | null;
+  /** What sets it: a field of the project or key, or limits, or quota of the server. */ setting: string;
+  help: string;
+}
+
+export interface LimitStatePage {
+  results: LimitState[];
+  /** A cursor, or null. */ next: string | null;
+  /** A cursor, or null. */ previous: string | null;
+}
+
 /** A link, as visible on the requested branch. */
 export interface Link {
   id: string;

@@ -26,6 +26,7 @@ from day1_client.operations.items import AsyncItems, Items
 from day1_client.operations.jobs import AsyncJobs, Jobs
 from day1_client.operations.keys import AsyncKeys, Keys
 from day1_client.operations.learning import AsyncLearning, Learning
+from day1_client.operations.limits import AsyncLimits, Limits
 from day1_client.operations.members import AsyncMembers, Members
 from day1_client.operations.merge_requests import AsyncMergeRequests, MergeRequests
 from day1_client.operations.messages import AsyncMessages, Messages
@@ -147,6 +148,10 @@ class Operations:
     @cached_property
     def learning(self) -> Learning:
         return Learning(self.sender)
+
+    @cached_property
+    def limits(self) -> Limits:
+        return Limits(self.sender)
 
     @cached_property
     def members(self) -> Members:
@@ -345,6 +350,10 @@ class AsyncOperations:
     @cached_property
     def learning(self) -> AsyncLearning:
         return AsyncLearning(self.sender)
+
+    @cached_property
+    def limits(self) -> AsyncLimits:
+        return AsyncLimits(self.sender)
 
     @cached_property
     def members(self) -> AsyncMembers:
