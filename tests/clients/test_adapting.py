@@ -9,6 +9,7 @@ from day1_client import Day1
 from day1_client.adapting import (
     MAX_PIECE_LENGTH,
     append,
+    clean_json,
     cosine,
     find,
     message,
@@ -70,6 +71,7 @@ def test_a_long_text_is_stored_in_pieces_and_what_cannot_be_stored_is_a_mark(mem
         "é" * (MAX_PIECE_LENGTH * 2) + "\ufffd? end",
     )
     assert message("user", " \n") == []
+    assert clean_json({"a\0": ["\ud800", 1, None, ("b",)]}) == {"a\ufffd": ["?", 1, None, ["b"]]}
 
 
 def test_recall_tells_facts_and_what_was_said_in_other_sessions_of_one_person(memory: Day1) -> None:

@@ -71,6 +71,15 @@ def clean(text: str) -> str:
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
+def clean_json(value: Any) -> Any:
+    """Return a value whose texts, names in objects included, can be stored."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        return {clean(str(name)): clean_json(one) for name, one in value.items()}
+    return [clean_json(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
 def to_json(value: Any) -> str:
     """Return a value as JSON; what JSON has no form for, such as bytes, as its representation."""
     return json.dumps(value, ensure_ascii=False, default=repr)
@@ -80,7 +89,7 @@ def message(role: str, text: str, key: str = "", **fields: Any) -> list[dict[str
     """Return a message as Day1 takes it, in pieces where it is long; ``key`` marks it as stored."""
     text = clean(text)
     pieces = [text[at : at + MAX_PIECE_LENGTH] for at in range(0, len(text), MAX_PIECE_LENGTH)]
-    fields["metadata"] = {**fields.get("metadata", {}), **({"key": key} if key else {})}
+    fields["metadata"] = clean_json({**fields.get("metadata", {}), **({"key": key} if key else {})})
     return [{"role": role, "content": piece, **fields} for piece in pieces if piece.strip()]
 
 

@@ -14,6 +14,7 @@ from crewai.memory.types import MemoryRecord, ScopeInfo
 from day1_client import Day1
 from day1_client.adapting import (
     clean,
+    clean_json,
     cosine,
     in_thread,
     pack_vector,
@@ -203,7 +204,7 @@ class Day1Storage:
         own = vector and tuple(vector) not in self._texts
         kept = {"metadata": {"embedding": pack_vector(vector)}} if own else {}
         place = {"namespace": self._place(record.scope), "key": quote(record.id)}
-        value, text = record.model_dump(mode="json"), clean(record.content)
+        value, text = clean_json(record.model_dump(mode="json")), clean(record.content)
         return {
             "op": "put",
             **place,

@@ -13,7 +13,7 @@ from google.adk.sessions.session import Session
 from google.genai.types import Content, Part
 
 from day1_client import Day1
-from day1_client.adapting import Hit, append, find, in_thread, message, to_json, whose
+from day1_client.adapting import Hit, append, clean, clean_json, find, in_thread, message, to_json, whose
 from day1_client.codes import NotFound
 
 MAX_RESULTS = 10
@@ -60,7 +60,10 @@ class Day1MemoryService(BaseMemoryService):
     ) -> None:
         """Store each memory as a fact, all or none."""
         facts = [
-            {"fact_text": text, "metadata": {"adk": {**(custom_metadata or {}), **dump(entry)}}}
+            {
+                "fact_text": clean(text),
+                "metadata": clean_json({"adk": {**(custom_metadata or {}), **dump(entry)}}),
+            }
             for entry in memories
             if (text := join_texts(entry.content))
         ]

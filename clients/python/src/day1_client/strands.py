@@ -17,7 +17,7 @@ from strands.memory import (
 from strands.types.content import ContentBlock, Message
 
 from day1_client import Day1
-from day1_client.adapting import append, find, in_thread, message, to_json, whose
+from day1_client.adapting import append, clean, clean_json, find, in_thread, message, to_json, whose
 
 MAX_RESULTS = 5
 
@@ -81,9 +81,9 @@ class Day1MemoryStore(MemoryStore):
         self._require_writable()
         if not content.strip():
             raise ValueError("content must not be empty.")
-        kept = {"metadata": {"strands": dict(metadata)}} if metadata else {}
+        kept = {"metadata": {"strands": clean_json(metadata)}} if metadata else {}
         said = {**self.owner, **self.said_by, "session_id": self.session_id}
-        fact = await in_thread(self.memory.facts.create, content, wait="indexed", **kept, **said)
+        fact = await in_thread(self.memory.facts.create, clean(content), wait="indexed", **kept, **said)
         return {"id": fact["id"]}
 
     async def add_messages(self, messages: list[Message], context: AddMessagesContext | None = None) -> None:
