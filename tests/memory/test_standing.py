@@ -139,6 +139,8 @@ DOUBTED_TRANSLATED = [
     ("Use 3 retries.", "Wir machen 5 Wiederholungen."),
     ("Backups are kept for 30 days.", "Las copias de respaldo se guardan ahora 90 días."),
     ("Comments are in English.", "Kommentare jetzt auf Deutsch."),
+    ("Passwords have at least 8 characters.", "las contraseñas llevan mínimo 12 caracteres"),
+    ("Log files are kept for 30 days.", "Logdateien werden jetzt 90 Tage aufbewahrt"),
 ]
 HOLDS = [
     ("All tests run in the CI.", "Only the integration tests need Docker."),

@@ -76,6 +76,11 @@ def test_what_is_corrected_in_a_few_words_names_what_it_corrects(api: Api) -> No
     assert read_texts(api) == [f"was: {older}; later: no wait, 3 decimals"]
 
 
+def test_the_name_of_a_norm_corrects_a_statement_without_a_number(api: Api) -> None:
+    talk(api, "s1", ("Dates in the export are dd.mm.yyyy.", "Changed."), ("actually no, ISO 8601", "Ok."))
+    assert read_texts(api) == ["was: Dates in the export are dd.mm.yyyy; later: actually no, ISO 8601"]
+
+
 def test_an_answer_to_a_question_takes_nothing_back(api: Api) -> None:
     talk(api, "s1", (CSV, "Changed. Shall I push it?"), ("actually no", "Then not."))
     assert read_texts(api) == [CSV]

@@ -57,6 +57,9 @@ REFUTES = re.compile(
 )
 
 
+NAMED = re.compile(r"[^\W\d_]{2,}[ -]\d[\d.-]*\W*$")
+
+
 @dataclass(frozen=True)
 class Withdrawal:
     """What a person says in the place of a statement; "" where only that is taken back."""
@@ -129,8 +132,10 @@ def ends_with_question(text: str) -> bool:
 
 
 def fits_claim(new: Claim, old: Claim) -> bool:
-    """Return whether a correction has another number of the same kind, or is no more than a value."""
-    if new.values:
+    """Return whether a correction has another number of the same kind, or is no more than a value, as is the
+    name of a norm ("ISO 8601").
+    """
+    if new.values and not (NAMED.match(new.text) and not old.values):
         return differ(new.values, old.values)
     return 0 < len(new.words) <= MAX_VALUE_WORDS and not old.values
 

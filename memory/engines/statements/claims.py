@@ -88,8 +88,8 @@ NAME = lazy_pattern(r"(?<=[^.!?:\s]\s)[A-Z]\w[\w.+#-]*|\w+[A-Z_./+#]\w*|[A-Za-z]
 REASON = lazy_pattern(  # why, or an example
     r",?\s+(?:such as|e\.?g\.|z\. ?b\.|par exemple|por ejemplo|por exemplo)\s.*|,\s+(?:like|wie|comme"
     r"|como)\s.*"
-    r"|(?:例如|比如|例えば).*|\s+(?:because|since|so that|as the|weil|denn|parce que|puisque|porque|ya que"
-    r"|因为|由于)\b.*"
+    r"|(?:例如|比如|例えば).*|\s+(?:because|since(?! \w*day\b)|so that|as the|weil|denn|parce que"
+    r"|puisque|porque|ya que|因为|由于)\b.*"
 )
 
 

@@ -56,7 +56,7 @@ from memory.engines.statements.revision_rules import (
     normalise,
     revises,
 )
-from memory.engines.statements.subject_words import share_translated, translate
+from memory.engines.statements.subject_words import list_translated, share_translated, translate
 from memory.models.hashes import normalise_text
 from memory.texts import split_taken_back
 
@@ -88,14 +88,14 @@ def judge_standing(newer: str, older: str) -> Standing:
 
 
 def judge_abroad(newer: str, older: str) -> Standing:
-    """Judge two statements of which most words cannot be compared: whether one changes what the other counts
-    or chooses, and the subject is not what is counted alone.
+    """Judge two statements of which most words cannot be compared: whether one counts or chooses otherwise,
+    and says that something changes or has two subjects of the other; what is counted alone is no subject.
     """
     bare = (NUMBER.sub(" ", text) for text in (newer, older))
-    pairs = itertools.product(split_claims(newer), split_claims(older))
-    is_other = any(
-        new.is_change and (differ(new.values, old.values) or find_choices(new, old)) for new, old in pairs
-    )
+    is_same = len(list_translated(newer, older)) >= MIN_SUBJECT
+    every = itertools.product(split_claims(newer), split_claims(older))
+    pairs = ((new, old) for new, old in every if is_same or new.is_change)
+    is_other = any(differ(new.values, old.values) or find_choices(new, old) for new, old in pairs)
     return Standing.DOUBTED if is_other and share_translated(*bare) else Standing.HOLDS
 
 

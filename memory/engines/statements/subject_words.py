@@ -64,7 +64,7 @@ button buttons knopf knöpfe schaltfläche bouton boutons botón botones botão 
 mail mails email emails e-mail e-mails correo correos 邮件 郵件 メール
 server servers serveur serveurs servidor servidores 服务器 サーバー サーバ
 language languages sprache sprachen langue langues idioma idiomas 语言 言語
-log logs protokoll protokolle journaux 日志 日誌 ログ
+log logs logfile logfiles logdatei logdateien protokoll protokolle journaux 日志 日誌 ログ
 upload uploads téléversement téléversements subida subidas 上传 アップロード
 download downloads téléchargement téléchargements descarga descargas 下载 ダウンロード
 trial trials probezeit testphase 试用 トライアル
@@ -142,9 +142,14 @@ def list_subjects(text: str) -> frozenset[tuple[str, str]]:
 
 def share_translated(one: str, other: str) -> bool:
     """Return whether two texts name a subject in words of other roots."""
+    return bool(list_translated(one, other))
+
+
+def list_translated(one: str, other: str) -> frozenset[str]:
+    """Return the subjects that two texts name in words of other roots."""
     words, others = list_subjects(one), list_subjects(other)
     same = {subject for subject, _ in words & others}
-    return bool({subject for subject, _ in words} & {subject for subject, _ in others} - same)
+    return frozenset({subject for subject, _ in words} & {subject for subject, _ in others} - same)
 
 
 def list_translations(text: str) -> list[str]:
