@@ -65,4 +65,6 @@ class SearchInput(OnBranch, Searching):
     time_range = TimeRange(required=False)
 
     def get_fields(self) -> dict[str, s.Field]:
-        return {**super().get_fields(), **{one.name: request_field(one) for one in FACT_FILTERS}}
+        filters = {one.name: request_field(one) for one in FACT_FILTERS}
+        whose = {one.name: request_field(one) for one in common.END_USER}  # one, not several
+        return {**super().get_fields(), **filters, **whose}

@@ -76,6 +76,7 @@ test("a client of one end user reads and writes that user's memory alone", async
   await memory.on({ user: "bob" }).remember("Bob likes nuts.");
   const found = await alice.recall("nuts");
   expect(found.facts.map((one) => one.fact_text)).toEqual(["Alice is allergic to nuts."]);
+  expect((await memory.recall("nuts", { user_id: "alice" })).facts.length).toBe(1);
   expect((await alice.facts.list()).results.length).toBe(1);
   expect((await memory.facts.list()).results.length).toBe(2);
   expect((await alice.observations.deleteMany({ dry_run: true })).count).toBe(0);

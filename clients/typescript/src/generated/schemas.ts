@@ -3684,8 +3684,8 @@ export interface SearchInput {
   /** Facts written in one of these sessions. */ session_id?: string[];
   /** Facts written by one of these agents. */ agent_id?: string[];
   /** Facts written for one of these tasks. */ task_id?: string[];
-  /** Facts of one of these end users. */ user_id?: string[];
-  /** Facts of one of these apps. */ app_id?: string[];
+  /** The end user whose memory this is about; 403 when the key is bound to another. */ user_id?: string;
+  /** The app whose memory this is about; 403 when the key is bound to another. */ app_id?: string;
   /** Facts of one of these priorities. */ priority?: ("P1" | "P2" | "P3" | "P4")[];
   /** Facts of one of these visibilities. */ visibility?: ("private" | "selective" | "public")[];
   /** Facts that came about in one of these ways. */ source_type?: ("manual" | "observation" | "extraction" | "consolidation" | "merge" | "cherry_pick" | "bundle_import" | "import")[];

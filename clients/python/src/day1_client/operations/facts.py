@@ -160,7 +160,7 @@ class Facts(Group):
 
     def search(
         self, query: str, *, day1_session: str | None = None, agent_id: Sequence[str] | None = None,
-        app_id: Sequence[str] | None = None, at: t.At | None = None, branch: str | None = None,
+        app_id: str | None = None, at: t.At | None = None, branch: str | None = None,
         branches: Sequence[str] | None = None, category: Sequence[str] | None = None,
         created_after: t.When | None = None, created_before: t.When | None = None,
         current_cycle: int | None = None, cursor: str | None = None,
@@ -174,9 +174,9 @@ class Facts(Group):
         source_type: Sequence[t.SourceType] | None = None, status: Sequence[t.Status] | None = None,
         tag_prefix: str | None = None, tags: Sequence[str] | None = None,
         task_id: Sequence[str] | None = None, time_range: t.TimeRange | None = None,
-        user_id: Sequence[str] | None = None, valid_after: t.When | None = None,
-        valid_at: t.When | None = None, valid_before: t.When | None = None, verification_status:
-        t.VerificationStatus | None = None, visibility: Sequence[t.Visibility] | None = None,
+        user_id: str | None = None, valid_after: t.When | None = None, valid_at: t.When | None = None,
+        valid_before: t.When | None = None, verification_status: t.VerificationStatus | None = None,
+        visibility: Sequence[t.Visibility] | None = None,
     ) -> t.Found:
         """Search facts, told in the body."""
         return self._send("facts.search", "POST /facts/search", locals(), plain="agent_id")
