@@ -78,6 +78,20 @@ def test_what_was_popped_and_cleared_is_in_the_history(memory: Day1) -> None:  #
     assert asyncio.run(session.get_items()) == [{"role": "user", "content": "secret plan"}]
 
 
+def test_one_who_is_cancelled_is_told_when_the_write_is_done(memory: Day1) -> None:  # noqa: F811
+    session = Day1Session("s", memory)
+
+    async def cancel_soon() -> bool:
+        task = asyncio.ensure_future(session.add_items([{"role": "user", "content": "once"}]))
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait({task})
+        return task.cancelled()
+
+    assert asyncio.run(cancel_soon())
+    assert asyncio.run(session.get_items()) == [{"role": "user", "content": "once"}]
+
+
 def test_without_a_network_it_says_so() -> None:
     with pytest.raises(Unreachable):
         asyncio.run(Day1Session("s", Day1("http://127.0.0.1:1", "day1_a_b", retries=0)).get_items())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import quote
 
 from agents.memory import SessionSettings
@@ -18,7 +19,22 @@ if TYPE_CHECKING:
 
 PAGE = 100
 MAX_CALLS = 1_000  # of one request
+Answer = TypeVar("Answer")
 DIGITS = 12  # of a place, so that places sort as they follow
+
+
+async def finish(call: Callable[..., Answer], *values: Any) -> Answer:
+    """Run a write in a thread to its end: a caller who is cancelled is told so when it is done."""
+    task = asyncio.ensure_future(asyncio.to_thread(call, *values))
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+    return task.result()
 
 
 class Day1Session:
@@ -48,15 +64,15 @@ class Day1Session:
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Add items behind the last one, up to 1,000 in one commit."""
         for start in range(0, len(items), MAX_CALLS):
-            await asyncio.to_thread(self._add_items, items[start : start + MAX_CALLS])
+            await finish(self._add_items, items[start : start + MAX_CALLS])
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Remove the last item and return it; None where there is none."""
-        return await asyncio.to_thread(self._pop_item)
+        return await finish(self._pop_item)
 
     async def clear_session(self) -> None:
         """Remove all items."""
-        await asyncio.to_thread(self._clear)
+        await finish(self._clear)
 
     def _get_items(self, limit: int | None) -> list[TResponseInputItem]:
         rows: list[t.Item] = []
