@@ -267,10 +267,15 @@ def test_what_may_have_been_done_is_not_done_twice(odd: Odd) -> None:
     odd.refuse(503, "outcome_unknown", Retry_After="0")
     with pytest.raises(codes.OutcomeUnknown):
         odd.memory.facts.update("1", category="b")  # takes no Idempotency-Key
+    conditions: list[dict[str, Any]] = [{"only_new": True}, {"expected_version": 1}, {"if_match": '"1-0"'}]
+    for condition in conditions:  # a second would say that it is taken, or has changed
+        odd.refuse(503, "outcome_unknown", Retry_After="0")
+        with pytest.raises(codes.OutcomeUnknown):
+            odd.memory.items.put("a", "b", 1, **condition)
+    assert len(odd.asked) == 4
     odd.refuse(503, "outcome_unknown", Retry_After="0")
-    with pytest.raises(codes.OutcomeUnknown):
-        odd.memory.items.put("a", "b", 1, only_new=True)  # a second would say that it is taken
-    assert len(odd.asked) == 2
+    odd.say(200, '{"version": 1}')
+    assert odd.memory.items.put("a", "b", 1) == {"version": 1}
 
 
 def test_a_long_pause_and_a_last_try_are_told(odd: Odd) -> None:

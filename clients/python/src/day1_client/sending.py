@@ -22,6 +22,7 @@ from day1_client.version import __version__
 
 PREFIX = "/api/v1"
 MAX_PAUSE = 60.0  # a server that asks for more is not waited for
+CONDITIONS = {"If-Match", "If-None-Match", "only_new", "only_present", "expected_version"}
 NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
@@ -67,13 +68,9 @@ class Tries:
     @property
     def is_safe(self) -> bool:
         """Return whether a second request does no more than one whose answer was lost."""
-        conditional = any(name.startswith("If-") for name in self.call.headers)
-        is_put = (
-            self.call.method == "PUT"
-            and not conditional
-            and not {"only_new", "only_present"} & set(self.call.body)
-        )
-        return self.call.method == "GET" or self.call.takes_key or is_put
+        if self.call.method == "PUT":  # done already, it would not meet its own condition
+            return not CONDITIONS & {*self.call.headers, *self.call.body}
+        return self.call.method == "GET" or self.call.takes_key
 
     def pause(self, error: Exception) -> float:
         """Return how long to wait before the next try. Raises what went wrong where there is none."""
