@@ -113,7 +113,7 @@ def make_environment(framework: Framework, folder: Path) -> Path:
     python = folder / "bin" / "python"
     if not python.exists():
         venv.create(folder, with_pip=True)
-    bounds = tomllib.loads((CLIENT / "pyproject.toml").read_text())["project"]
+    bounds = tomllib.loads((CLIENT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needed = [*bounds["dependencies"], *bounds["optional-dependencies"][framework.extra], *framework.models]
     install = [str(python), "-m", "pip", "install", "-q", *needed]
     done = subprocess.run(install, capture_output=True, text=True)
