@@ -167,6 +167,12 @@ def test_root_is_refused(
     assert refuse(capsys, "install") == f"service_error: {managers.ROOT_REFUSED}"
 
 
+def test_it_is_shown_what_would_be_written(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["service", "install", "--port", "8770", "--dry-run"]) == 0
+    assert capsys.readouterr().out.startswith(f"{home}/.config/systemd/user/day1.service:\n[Unit]\n")
+    assert list(home.iterdir()) == []
+
+
 @pytest.mark.parametrize("words", [("status",), ("logs",), ("uninstall",), ()])
 def test_what_is_not_installed_is_said(home: Path, capsys: pytest.CaptureFixture[str], words: tuple) -> None:
     assert refuse(capsys, *words) == "not_found: No service is installed: `day1 service install` does that."
@@ -292,9 +298,6 @@ def test_one_command_from_nothing_to_a_connection_that_lasts_and_back(person: Pe
     before = person.tree()
     port = str(find_free_port())
     url = f"http://127.0.0.1:{port}"
-    shown = person.day1("service", "install", "--port", port, "--dry-run")
-    assert shown.stdout.startswith(f"{person.home}/.config/systemd/user/day1.service:\n[Unit]\n")
-    assert person.tree() == before
     status, printed = person.at_terminal("connect", "claude-code", "--port", port, answer="y")
     assert (status, f"{url}/ runs as a service" in printed) == (0, True), printed
     assert "Keep Day1 running as a service" in printed
