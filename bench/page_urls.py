@@ -51,6 +51,7 @@ NOT_A_PAGE = {
     **dict.fromkeys(("erasure", "admin:erasure", "task", "admin:task", "eval", "admin:eval"), OPENED),
     **dict.fromkeys(("verification-job", "admin:verification-job", "handoff", "admin:handoff"), OPENED),
     **dict.fromkeys(("template", "admin:template", "bundle", "admin:bundle"), OPENED),
+    **dict.fromkeys(("import", "admin:import"), OPENED),
     **dict.fromkeys(("remove-member", "admin:remove-member"), OPENED),
     **dict.fromkeys(("bundle-document", "admin:bundle-document"), "is a file"),
     **dict.fromkeys(("save-question", "admin:save-question", "fact-judge", "admin:fact-judge"), FORM),

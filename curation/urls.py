@@ -12,6 +12,7 @@ from curation.views.bundles import (
 )
 from curation.views.calibration import CalibrationPage
 from curation.views.handoffs import HandoffPage, Handoffs
+from curation.views.imports import ImportPage, Imports
 from curation.views.quarantines import QuarantinePage, Quarantines
 from curation.views.queue import ChangeView, MovedQueue, QueuePage, SaveView
 from curation.views.review import Answer, Review
@@ -40,6 +41,8 @@ PAGES: list[Page] = [
     ("facts/<uuid:fact_id>/judge", AskJudge, "fact-judge"),
     ("handoffs", Handoffs, "handoffs"),
     ("handoffs/<uuid:handoff_id>", HandoffPage, "handoff"),
+    ("imports", Imports, "imports"),
+    ("imports/<uuid:import_id>", ImportPage, "import"),
     ("quarantines", Quarantines, "quarantines"),
     ("quarantines/<uuid:quarantine_id>", QuarantinePage, "quarantine"),
     ("bundles", Bundles, "bundles"),
@@ -69,6 +72,7 @@ add_section(
 )
 add_section(Section("handoffs", _("Handoffs"), "out", "w", order=50, place="settings", group=SHARE))
 add_section(Section("bundles", _("Bundles"), "project", "d", order=70, place="settings", group=SHARE))
+add_section(Section("imports", _("Imports"), "down", "", order=75, place="settings", group=SHARE))
 add_section(Section("templates", _("Templates"), "copy", "p", order=60, place="settings", group=SHARE))
 add_section(
     Section(

@@ -10,6 +10,7 @@ from conversations.engines.fields.conversations import CONVERSATION, MESSAGE
 from conversations.engines.fields.replays import REPLAY
 from curation.engines.fields.bundles import BUNDLE, TRUSTED_KEY
 from curation.engines.fields.handoffs import HANDOFF, HandoffFields
+from curation.engines.fields.imports import IMPORT
 from curation.engines.fields.quarantines import QUARANTINE
 from curation.engines.fields.scores import SCORE, SCORING
 from curation.engines.fields.templates import TEMPLATE, TEMPLATE_USE, TEMPLATE_VERSION, TemplateFields
@@ -106,6 +107,7 @@ NOUNS = (
     OBJECTIVE,
     TASK_AGENT,
     HANDOFF,
+    IMPORT,
     QUARANTINE,
     SCORE,
     SCORING,

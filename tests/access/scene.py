@@ -14,6 +14,7 @@ from conversations.models import ReplayBatch
 from curation.engines.bundles.engine import KnowledgeBundleEngine
 from curation.engines.bundles.keys import BundleKeyEngine
 from curation.engines.handoffs.engine import HandoffEngine
+from curation.engines.imports.engine import ImportEngine
 from curation.engines.quarantine.engine import QuarantineEngine
 from curation.engines.scoring.engine import ScoringEngine
 from curation.engines.templates.engine import TemplateEngine
@@ -149,6 +150,12 @@ def build_work(actor: Actor) -> dict[str, Any]:
     tasks.join_task(task=task.slug, actor=actor)
     handoffs = HandoffEngine()
     handoff, handoff_2 = (handoffs.create_handoff(include_unverified=True, actor=actor) for _ in range(2))
+    imports = ImportEngine()
+    made, made_2 = (imports.begin_import(product="mem0", file=name, actor=actor) for name in ("a", "b"))
+    imports.write_records(
+        import_id=made_2.pk, records=[{"id": "1", "text": "Keys are rotated monthly."}], actor=actor
+    )
+    imports.finish_import(import_id=made_2.pk, actor=actor)
     template = TemplateEngine().create_template(name="clear", actor=actor)
     for name in ("eve", "zoe"):
         KeyEngine().create_key(label=name, scopes=["read"], agent_id=name, actor=actor)
@@ -168,6 +175,8 @@ def build_work(actor: Actor) -> dict[str, Any]:
         "task_2": task_2.slug,
         "handoff": handoff.pk,
         "handoff_2": handoff_2.pk,
+        "import": made_2.pk,
+        "import_2": made.pk,
         "template": template.name,
         "quarantine": quarantine.pk,
         "job": job.pk,

@@ -47,6 +47,7 @@ WORDS = {
     "eval_id": "eval",
     "job_id": "job",
     "handoff_id": "handoff",
+    "import_id": "import",
     "bundle_id": "bundle",
     "commit_id": "commit",
     "quarantine_id": "quarantine",

@@ -91,18 +91,24 @@ class Arrival:
 # ---- facts -----------------------------------------------------------------------------------------
 
 
-class BundleFacts(FactImport):
-    """The import of facts, with another source. It confirms nothing: a bundle is no independent source."""
+class ForeignFacts(FactImport):
+    """The import of facts of elsewhere. They confirm nothing: a file is no independent source."""
 
-    source_type = Fact.SourceType.BUNDLE_IMPORT
     accepts_proposals = False
 
+    def __init__(self, actor: Actor, branch_name: str) -> None:
+        # They were learned in no session, by no agent and in no repository of here.
+        nobody = replace(actor, session_id="", task_id="", agent_id="", bound_agent="", repository="")
+        super().__init__(actor=nobody, branch_name=branch_name)
+
+
+class BundleFacts(ForeignFacts):
+    """The import of a bundle's facts."""
+
+    source_type = Fact.SourceType.BUNDLE_IMPORT
+
     def __init__(self, arriving: Arriving) -> None:
-        # Facts of elsewhere were learned in no session, by no agent and in no repository of here.
-        nobody = replace(
-            arriving.actor, session_id="", task_id="", agent_id="", bound_agent="", repository=""
-        )
-        super().__init__(actor=nobody, branch_name=arriving.branch_name)
+        super().__init__(arriving.actor, arriving.branch_name)
         self.restores = self.restores or arriving.trust.is_trusted
 
 

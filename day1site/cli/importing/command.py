@@ -15,6 +15,8 @@ from day1site.cli.client import Client
 from day1site.cli.errors import CliError, UsageError
 from day1site.cli.fact_jsonl import BATCH_SIZE, BROKEN
 from day1site.cli.importing import exports, gemini, instructions, opencode
+from day1site.cli.importing.arrival import PRODUCTS
+from day1site.cli.importing.product_report import import_product
 from day1site.cli.importing.writer import LIVE, TranscriptWriter, ago
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import note, note_secrets, progress
@@ -48,7 +50,7 @@ READERS: dict[str, Callable[[Path, Report], Iterator[Dialogue]]] = {
     "chatgpt": exports.read_chatgpt,
     "claude": exports.read_claude,
 }
-KINDS = ("claude-code", "codex", "gemini", "opencode", "instructions", "chatgpt", "claude")
+KINDS = ("claude-code", "codex", "gemini", "opencode", "instructions", "chatgpt", "claude", *PRODUCTS)
 OLDER = "conversations that are older"
 Counts = Counter[tuple[str, str]]
 
@@ -59,6 +61,7 @@ Counts = Counter[tuple[str, str]]
     "day1 import-from claude-code ~/.claude/projects --since 30 --dry-run",
     "day1 import-from instructions .",
     "day1 import-from chatgpt export.zip",
+    "day1 import-from mem0 ~/.mem0",
 )
 @argument("kind", "PROGRAM", type=OneOf(KINDS), help=", ".join(KINDS))
 @argument("path", "PATH", help="a file, or a folder with all that is below it")
@@ -73,6 +76,9 @@ def import_from(run: Invocation, kind: str, path: str, since: int | None, dry_ru
     if since is not None and since < 1:
         raise UsageError("--since is a number of days, 1 or more.")
     client = run.open_client(makes_store=not dry_run)
+    if kind in PRODUCTS:
+        with nullcontext() if dry_run else hold_import_lock():
+            return import_product(run, client, kind, source, branch, dry_run, since)
     counts, report = import_memory(client, kind, source, branch, dry_run, since)
     print_report(run, counts, report, branch, dry_run)
     return 1 if report.broken_count else 0

@@ -46,7 +46,7 @@ def _facts(file: Path, report: Report) -> Iterator[dict[str, Any]]:
         text = raw.decode("utf-16" if raw[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig")
     except UnicodeDecodeError:
         return report.breaks(file, 1, "is not UTF-8")
-    matter, lines, first = _front_matter(text)
+    matter, lines, first = read_front_matter(text)
     for line, heading, words in _pieces(lines, first):
         words = clean(words)
         if len(words) > MAX_LENGTH:
@@ -65,7 +65,7 @@ def _facts(file: Path, report: Report) -> Iterator[dict[str, Any]]:
         }
 
 
-def _front_matter(text: str) -> tuple[dict[str, str], list[str], int]:
+def read_front_matter(text: str) -> tuple[dict[str, str], list[str], int]:
     """Return the plain values at the head of the file, the lines after it, and the number of the first."""
     lines = text.splitlines()
     if not lines or lines[0].strip() != "---" or "---" not in [line.strip() for line in lines[1:]]:

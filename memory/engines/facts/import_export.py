@@ -1,6 +1,6 @@
 """Import and export of facts as lines of a file; a repeated import changes nothing."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -159,17 +159,21 @@ class FactImport:
 
     def _load_known(self, view: Any, lines: Sequence[Line]) -> None:
         """Find which ids are stored already: as facts, or as the source of imported facts."""
-        if not self._loaded:
-            imported = view.visible_rows(Fact).filter(source_type__in=Fact.IMPORTED).exclude(source_id="")
-            for uid, source in imported.values_list("uid", "source_id"):
-                if name := as_uuid(source):
-                    self.ids.setdefault(name, uid)
-            self._loaded = True
-        requested = {
-            name for line in lines for name in (*line.names, *list_link_ends(line)) if name not in self.ids
-        }
+        requested = {name for line in lines for name in (*line.names, *list_link_ends(line))}
+        self.load_imported(view, requested)
+        requested -= self.ids.keys()
         shown = view.visible_rows(Fact).select_by_key(("uid",), "uid", sorted(requested))
         self.ids |= {uid: uid for (uid,) in shown}
+
+    def load_imported(self, view: Any, requested: Collection[UUID]) -> None:
+        """Find which ids are those that imported facts had where they come from: of a file all at once."""
+        if self._loaded:
+            return
+        imported = view.visible_rows(Fact).filter(source_type__in=Fact.IMPORTED).exclude(source_id="")
+        for uid, source in imported.values_list("uid", "source_id"):
+            if name := as_uuid(source):
+                self.ids.setdefault(name, uid)
+        self._loaded = True
 
     def _with_parents(self, lines: list[Line], broken: list[Outcome]) -> list[Line]:
         """Drop lines whose parent is neither stored nor in this batch, and their children."""

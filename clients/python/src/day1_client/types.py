@@ -50,6 +50,8 @@ Origin = Literal["EXPERIENCE", "SEEDED_LLM", "DISTILLED_LLM", "DREAMING"]
 OutcomeValue = Literal["success", "error", "timeout"]
 Preset = Literal["assistant", "coding", "support"]
 Priority = Literal["P1", "P2", "P3", "P4"]
+Product = Literal["basic-memory", "claude-mem", "engrava", "graphiti", "langgraph", "letta", "mcp-memory",
+    "mem0", "zep"]
 ReasonValue = Literal["expired", "time_to_live", "stale", "over_budget"]
 Reasons = Literal["expired", "time_to_live", "stale", "over_budget"]
 Recipe = Literal["answers", "default", "hybrid", "seed", "timeless", "words"]
@@ -73,6 +75,7 @@ Verdict = Literal["verified", "unverified", "invalidated"]
 VerificationStatus = Literal["unverified", "plausible", "verified", "invalidated"]
 Visibility = Literal["private", "selective", "public"]
 Wait = Literal["indexed"]
+Without = Literal["junk", "duplicate", "echo", "hostile", "secret", "stale", "contradictory", "unsourced"]
 Worker = Literal["running", "stopped", "unknown"]
 
 class Redaction(TypedDict):
@@ -1202,6 +1205,19 @@ class FactVerification(TypedDict):
     rating: Rating | None
 
 
+class Findings(TypedDict):
+    """How many facts of an import have each finding now."""
+
+    junk: int
+    duplicate: int
+    echo: int
+    hostile: int
+    secret: int
+    stale: int
+    contradictory: int
+    unsourced: int
+
+
 class FirstKeyInput(TypedDict):
     """The first key of a new project: its scopes, and what else a key has."""
 
@@ -1535,6 +1551,21 @@ class Identity(TypedDict):
     label: str
 
 
+class Import(Redaction):
+    """An import from another product."""
+
+    id: str
+    product: Product
+    file: str
+    branch: str
+    state: Literal["reading", "finished", "proposed"]
+    counts: dict[str, Any]
+    request: str | None
+    created_at: str
+    created_by: str
+    updated_at: str
+
+
 class ImportCount(TypedDict):
     new: int
     duplicate: int
@@ -1547,6 +1578,62 @@ class ImportCounts(TypedDict):
     messages: ImportCount
     links: ImportCount
     relations: ImportCount
+
+
+ImportLinkInput = TypedDict(
+    "ImportLinkInput",
+    {
+        "from": "str",
+        "to": "str",
+        "type": "NotRequired[str]",
+    },
+)
+
+
+class ImportPage(TypedDict):
+    results: list[Import]
+    next: str | None
+    previous: str | None
+
+
+class ImportRecordInput(TypedDict):
+    """One memory of another product."""
+
+    id: str
+    text: str
+    kind: NotRequired[str]
+    created_at: NotRequired[When | None]
+    updated_at: NotRequired[When | None]
+    author: NotRequired[str]
+    session: NotRequired[str]
+    origin: NotRequired[str]
+    user_id: NotRequired[str]
+    app_id: NotRequired[str]
+    tags: NotRequired[Sequence[str]]
+    confidence: NotRequired[float | None]
+    valid_from: NotRequired[When | None]
+    valid_until: NotRequired[When | None]
+    expires_at: NotRequired[When | None]
+    ended: NotRequired[bool]
+    metadata: NotRequired[Mapping[str, Any]]
+
+
+class ImportReport(Redaction):
+    """An import with the report of its doctor."""
+
+    id: str
+    product: Product
+    file: str
+    branch: str
+    state: Literal["reading", "finished", "proposed"]
+    counts: dict[str, Any]
+    request: str | None
+    created_at: str
+    created_by: str
+    updated_at: str
+    findings: Findings
+    named: list[Named]
+    facts: int
 
 
 class ImportedConversation(Redaction):
@@ -2102,6 +2189,15 @@ class MessagesFound(TypedDict):
     known: bool
     note: str
     results: list[MessageHit]
+
+
+class Named(TypedDict):
+    """A record that is no fact of its own, or a place that could not be read."""
+
+    id: str
+    state: Literal["duplicate", "refused", "broken"]
+    reason: str
+    fact: str
 
 
 class Namespaces(TypedDict):

@@ -581,6 +581,38 @@ export class HealthGroup extends Group {
   }
 }
 
+export class ImportsGroup extends Group {
+  /** Begin an import from another product, or begin it again: `POST /imports`. */
+  create(params: s.ImportInput, options: Options = {}): Promise<s.Import & s.Redaction> {
+    return this.call({ method: "POST", path: "/imports", keyed: true }, options, params);
+  }
+
+  /** Finish an import: `POST /imports/{id}/finish`. */
+  finish(id: string | number, params: s.ImportFinishInput = {}, options: Options = {}): Promise<s.ImportReport & s.Redaction> {
+    return this.call({ method: "POST", path: at`/imports/${id}/finish`, keyed: true }, options, params);
+  }
+
+  /** Read an import with its report: `GET /imports/{id}`. */
+  get(id: string | number, options: Options = {}): Promise<s.ImportReport> {
+    return this.call({ method: "GET", path: at`/imports/${id}` }, options, {});
+  }
+
+  /** List imports, newest first: `GET /imports`. */
+  list(params: { /** ``next`` or ``previous`` of another page. */ cursor?: string; /** Results on a page. */ limit?: number; /** What to sort by; with ``-`` downwards. */ ordering?: "-created_at" | "created_at" | "-updated_at" | "updated_at" | "file" | "-file"; /** Of this product. */ product?: "basic-memory" | "claude-mem" | "engrava" | "graphiti" | "langgraph" | "letta" | "mcp-memory" | "mem0" | "zep" | ""; /** In this state. */ state?: "reading" | "finished" | "proposed" | ""; } = {}, options: Options = {}): Pages<s.Import, s.ImportPage> {
+    return this.pages({ method: "GET", path: "/imports" }, options, params);
+  }
+
+  /** Ask for a merge of what is good of an import: `POST /imports/{id}/propose`. */
+  propose(id: string | number, params: s.ImportProposeInput = {}, options: Options = {}): Promise<s.MergeRequest & s.Redaction> {
+    return this.call({ method: "POST", path: at`/imports/${id}/propose`, keyed: true }, options, params);
+  }
+
+  /** Write records of an import: `POST /imports/{id}/records`. */
+  records(id: string | number, params: s.ImportRecordsInput = {}, options: Options = {}): Promise<s.Import & s.Redaction> {
+    return this.call({ method: "POST", path: at`/imports/${id}/records`, keyed: true }, options, params);
+  }
+}
+
 export class IngestGroup extends Group {
   /** Take in events of an agent's program: `POST /ingest/hook`. */
   hook(body: Record<string, unknown> | unknown[], params: { /** The branch to look at. */ branch?: string; /** The program that sends them, such as claude-code. */ client?: string; } = {}, options: Options = {}): Promise<void> {
@@ -1483,6 +1515,7 @@ export abstract class Operations implements Sender {
   readonly facts = new FactsGroup(this);
   readonly handoffs = new HandoffsGroup(this);
   readonly health = new HealthGroup(this);
+  readonly imports = new ImportsGroup(this);
   readonly ingest = new IngestGroup(this);
   readonly instructions = new InstructionsGroup(this);
   readonly invitations = new InvitationsGroup(this);

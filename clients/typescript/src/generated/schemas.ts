@@ -1408,6 +1408,18 @@ export interface FactsInput {
   /** The app whose memory this is about; 403 when the key is bound to another. */ app_id?: string;
 }
 
+/** How many facts of an import have each finding now. */
+export interface Findings {
+  junk: number;
+  duplicate: number;
+  echo: number;
+  hostile: number;
+  secret: number;
+  stale: number;
+  contradictory: number;
+  unsourced: number;
+}
+
 /** The first key of a new project: its scopes, and what else a key has. */
 export interface FirstKeyInput {
   label?: string;
@@ -1780,6 +1792,20 @@ export interface Identity {
   label: string;
 }
 
+/** An import from another product. */
+export interface Import {
+  id: string;
+  product: "basic-memory" | "claude-mem" | "engrava" | "graphiti" | "langgraph" | "letta" | "mcp-memory" | "mem0" | "zep";
+  file: string;
+  branch: string;
+  state: "reading" | "finished" | "proposed";
+  /** What became of the records of the last run, and how many. */ counts: Record<string, unknown>;
+  /** The merge request of the rest. */ request: string | null;
+  created_at: string;
+  created_by: string;
+  updated_at: string;
+}
+
 export interface ImportCount {
   new: number;
   duplicate: number;
@@ -1792,6 +1818,83 @@ export interface ImportCounts {
   messages: ImportCount;
   links: ImportCount;
   relations: ImportCount;
+}
+
+/** What could not be read. */
+export interface ImportFinishInput {
+  /** Why records were not sent, and how many. */ skipped?: Record<string, unknown>;
+  /** Places that could not be read: file, line, reason. */ broken?: Record<string, unknown>[];
+}
+
+/** What is imported. */
+export interface ImportInput {
+  /** What wrote the file. */ product: "basic-memory" | "claude-mem" | "engrava" | "graphiti" | "langgraph" | "letta" | "mcp-memory" | "mem0" | "zep";
+  /** Its name, without the folder. */ file?: string;
+  /** Where its facts stand; import/PRODUCT-FILE when it is not given, which is made of main. */ branch?: string;
+}
+
+/** A link between two records. */
+export interface ImportLinkInput {
+  /** The id of a record at its product. */ from: string;
+  to: string;
+  /** What the product calls it. */ type?: string;
+}
+
+export interface ImportPage {
+  results: Import[];
+  /** A cursor, or null. */ next: string | null;
+  /** A cursor, or null. */ previous: string | null;
+}
+
+/** What is left out. */
+export interface ImportProposeInput {
+  /** What is left out: junk, duplicate, echo and hostile when it is not given. */ without?: ("junk" | "duplicate" | "echo" | "hostile" | "secret" | "stale" | "contradictory" | "unsourced")[];
+  /** Of the merge request. */ title?: string;
+}
+
+/** One memory of another product. */
+export interface ImportRecordInput {
+  /** Its id at its product. */ id: string;
+  /** What it says. */ text: string;
+  /** What the product calls its kind; it becomes the category. */ kind?: string;
+  created_at?: string | null;
+  updated_at?: string | null;
+  /** Who said or wrote it. */ author?: string;
+  /** Where it was said. */ session?: string;
+  /** The document or the program that it is of. */ origin?: string;
+  /** The end user whose memory this is about; 403 when the key is bound to another. */ user_id?: string;
+  /** The app whose memory this is about; 403 when the key is bound to another. */ app_id?: string;
+  tags?: string[];
+  confidence?: number | null;
+  valid_from?: string | null;
+  valid_until?: string | null;
+  expires_at?: string | null;
+  /** Whether its product holds it for deleted, replaced or over. */ ended?: boolean;
+  metadata?: Record<string, unknown>;
+}
+
+/** A portion of what a product remembered, at most 500 records. */
+export interface ImportRecordsInput {
+  /** At most 500. */ records?: ImportRecordInput[];
+  /** Edges between entities: source_entity, relation_type, target_entity, valid_from, valid_until. */ relations?: Record<string, unknown>[];
+  /** Links between records that have come. */ links?: ImportLinkInput[];
+}
+
+/** An import with the report of its doctor. */
+export interface ImportReport {
+  id: string;
+  product: "basic-memory" | "claude-mem" | "engrava" | "graphiti" | "langgraph" | "letta" | "mcp-memory" | "mem0" | "zep";
+  file: string;
+  branch: string;
+  state: "reading" | "finished" | "proposed";
+  /** What became of the records of the last run, and how many. */ counts: Record<string, unknown>;
+  /** The merge request of the rest. */ request: string | null;
+  created_at: string;
+  created_by: string;
+  updated_at: string;
+  findings: Findings;
+  /** The first 500. */ named: Named[];
+  /** Its facts that its branch shows now. */ facts: number;
 }
 
 /** The conversation of a document. */
@@ -2521,6 +2624,14 @@ export interface MoveInput {
   /** 403 when the key is bound to another agent. */ agent_id?: string;
   /** The end user whose memory this is about; 403 when the key is bound to another. */ user_id?: string;
   /** The app whose memory this is about; 403 when the key is bound to another. */ app_id?: string;
+}
+
+/** A record that is no fact of its own, or a place that could not be read. */
+export interface Named {
+  /** At its product; of a place the file and the line. */ id: string;
+  state: "duplicate" | "refused" | "broken";
+  reason: string;
+  /** The fact that says the same; empty without one. */ fact: string;
 }
 
 export interface Namespaces {

@@ -19,6 +19,7 @@ from day1_client.operations.events import AsyncEvents, Events
 from day1_client.operations.facts import AsyncFacts, Facts
 from day1_client.operations.handoffs import AsyncHandoffs, Handoffs
 from day1_client.operations.health import AsyncHealth, Health
+from day1_client.operations.imports import AsyncImports, Imports
 from day1_client.operations.ingest import AsyncIngest, Ingest
 from day1_client.operations.instructions import AsyncInstructions, Instructions
 from day1_client.operations.invitations import AsyncInvitations, Invitations
@@ -120,6 +121,10 @@ class Operations:
     @cached_property
     def health(self) -> Health:
         return Health(self.sender)
+
+    @cached_property
+    def imports(self) -> Imports:
+        return Imports(self.sender)
 
     @cached_property
     def ingest(self) -> Ingest:
@@ -322,6 +327,10 @@ class AsyncOperations:
     @cached_property
     def health(self) -> AsyncHealth:
         return AsyncHealth(self.sender)
+
+    @cached_property
+    def imports(self) -> AsyncImports:
+        return AsyncImports(self.sender)
 
     @cached_property
     def ingest(self) -> AsyncIngest:

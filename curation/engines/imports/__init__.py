@@ -1,0 +1,1 @@
+"""Imports of what other products remembered: records, what is wrong with them, and the way on."""

@@ -1,0 +1,100 @@
+"""Records that say nearly what others say, or the opposite: compared with the branch and with one another."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from conversations.engines.consolidation.matching import Texts, choose_rare, split_tokens
+from curation.engines.fields.imports import CONTRADICTORY, DUPLICATE
+from memory.engines.facts.import_lines import Line
+from memory.engines.statements.standing import Standing, judge_standing
+from memory.engines.support.batches import filter_in
+from memory.engines.support.similarity import extract_numbers
+from memory.models import Fact
+from memory.models.hashes import normalise_text
+
+MAX_STORED = 5  # facts of the branch that a text is compared with
+MAX_FRESH = 5  # records of the same request, the newest that share a rare word
+MAX_LENGTH = 1000  # characters: longer texts are documents, and say many things
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A text to compare, with whose it is, when it was said, and its id."""
+
+    text: str
+    owner: tuple[str, str]
+    at: datetime | None
+    uid: str
+
+
+def find_pairs(rows: Any, lines: Sequence[Line]) -> dict[int, tuple[str, str]]:
+    """Return what is found of lines, by number, with the id of the other one; ``rows`` are the branch's."""
+    fresh: dict[str, list[Statement]] = defaultdict(list)
+    stored = load_alike(rows, lines)
+    found: dict[int, tuple[str, str]] = {}
+    for line in lines:
+        own, rare = read_line(line), list_rare(line.row.fact_text)
+        if not rare:
+            continue
+        others = {one.uid: one for word in rare for one in fresh[word][-MAX_FRESH:]}
+        others |= {one.uid: one for one in stored.get(line.number, ())}
+        if pair := next(list_findings(own, list(others.values())), None):
+            found[line.number] = pair
+        for word in rare:
+            fresh[word].append(own)
+    return found
+
+
+def list_rare(text: str) -> list[str]:
+    return choose_rare(split_tokens(text)) if len(text) <= MAX_LENGTH else []
+
+
+def read_line(line: Line) -> Statement:
+    row = line.row
+    return Statement(row.fact_text, (row.user_id, row.app_id), row.created_at, str(line.uid or row.uid))
+
+
+def load_alike(rows: Any, lines: Sequence[Line]) -> Mapping[int, list[Statement]]:
+    """Return the facts of the branch that share rare words with each line."""
+    hits = {
+        line.number: [rid for rid, _ in rows.match_words(rare, MAX_STORED)[0]]
+        for line in lines
+        if (rare := list_rare(line.row.fact_text))
+    }
+    parts = filter_in(Fact.objects.all_versions(), "pk", {rid for rids in hits.values() for rid in rids})
+    facts = {fact.rid: fact for part in parts for fact in part}
+    return {number: read_facts(facts[rid] for rid in rids if rid in facts) for number, rids in hits.items()}
+
+
+def read_facts(facts: Iterable[Fact]) -> list[Statement]:
+    return [
+        Statement(one.fact_text, (one.user_id, one.app_id), one.created_at, str(one.uid)) for one in facts
+    ]
+
+
+def list_findings(own: Statement, others: Sequence[Statement]) -> Iterator[tuple[str, str]]:
+    """Yield what one says beside the others of the same owner, and beside which."""
+    plain = normalise_text(own.text)
+    for other in others:
+        if other.owner != own.owner or normalise_text(other.text) == plain:
+            continue
+        texts = Texts({one.text: split_tokens(one.text) for one in (own, other)})
+        if texts.measure(own.text, other.text):
+            yield DUPLICATE, other.uid
+        elif contradicts(own, other):
+            yield CONTRADICTORY, other.uid
+
+
+def contradicts(own: Statement, other: Statement) -> bool:
+    """Return whether the later one of two replaces the earlier one: two numbers that differ are mostly of two
+    things.
+    """
+    numbers = [Counter(extract_numbers(one.text)) for one in (own, other)]
+    if (numbers[0] - numbers[1]).total() > 1:
+        return False
+    is_later = own.at is None or other.at is None or own.at >= other.at
+    newer, older = (own, other) if is_later else (other, own)
+    return judge_standing(newer.text, older.text) == Standing.REPLACED

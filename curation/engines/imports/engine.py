@@ -1,0 +1,293 @@
+"""Imports from other products: begun on a branch apart, filled in portions, finished, proposed for main."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from django.utils.text import slugify
+from django.utils.translation import gettext_noop as _
+
+from curation.engines.bundles.conversation_imports import RelationArrival
+from curation.engines.bundles.fact_imports import REFUSED, Arriving
+from curation.engines.bundles.keys import UNSIGNED, Trust
+from curation.engines.fields.imports import (
+    BROKEN,
+    IMPORT,
+    IMPORT_FILTERS,
+    LEFT_OUT,
+    LINKS,
+    MAX_BROKEN,
+    RECORDS,
+    RELATIONS,
+    SKIPPED,
+    TITLE,
+    WITHOUT,
+)
+from curation.engines.imports.records import RecordArrival, Tally, list_findings
+from curation.engines.orders import IMPORTS
+from curation.models import MemoryImport
+from memory.actors import Actor
+from memory.db.fields import dumps
+from memory.db.transactions import retry_methods, write_transaction
+from memory.engines.audit.trail import record_entry
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.filters import tag_condition
+from memory.engines.facts.import_export import DryRunView
+from memory.engines.facts.tags import TagEngine
+from memory.engines.fields.base import Use
+from memory.engines.fields.filters import make_filter_checks
+from memory.engines.merging.requests import MergeRequestEngine
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import Page, paginate
+from memory.engines.versions.commits import open_commit
+from memory.engines.versions.lookup import MAIN, find_branch, require_live
+from memory.exceptions import BranchExists, BranchForbidden, IllegalTransition, Invalid, NotFound
+from memory.models import Branch, Fact, MergeRequest
+
+KIND = "memory.import"
+PREFIX = "import/"
+SLUG_LENGTH = 50
+MAX_NAMED = 500  # records that a report names; all are counted
+CHECKS = IMPORT.field_checks(Use.CREATE)
+FILTERS = make_filter_checks(IMPORT_FILTERS)
+State = MemoryImport.State
+START = ("records", "new", "known", "duplicate", "refused", "links", "relations", "redacted", "broken")
+FOREIGN = _("This branch was not made by an import: name another, or none.")
+
+
+@dataclass(frozen=True)
+class ImportReport:
+    """An import with what a doctor found of its facts: finding -> how many have it now."""
+
+    row: MemoryImport
+    findings: Mapping[str, int]
+    facts: int  # that its branch shows of it now
+
+
+@retry_methods
+class ImportEngine:
+    def begin_import(self, *, product: str, actor: Actor, file: str = "", branch: str = "") -> MemoryImport:
+        """Begin an import, or begin the same one again: its counts start anew, its facts stay.
+
+        The branch is made of main, and holds nothing but imports. Raises Invalid, Conflict, BranchArchived,
+        scope and branch refusals.
+        """
+        actor.require_scope("write")
+        values = c.validate({"product": product, "file": file, "branch": branch}, CHECKS)
+        name = values["branch"] or name_branch(values["product"], values["file"])
+        actor.require_scope("write", name)
+        with write_transaction():
+            row = find_begun(actor, name) or make_import(actor, name, values)
+            row.state, row.counts, row.named = State.READING, dict.fromkeys(START, 0), []
+            save_import(actor, row)
+        return row
+
+    def write_records(
+        self,
+        *,
+        import_id: UUID,
+        actor: Actor,
+        records: Annotated[Sequence[Any], RECORDS] = (),
+        relations: Annotated[Sequence[Any], RELATIONS] = (),
+        links: Annotated[Sequence[Any], LINKS] = (),
+    ) -> MemoryImport:
+        """Write records on the branch of an import, in one commit. Those that are there already add nothing;
+        one of a wrong form stops no other. Raises NotFound, IllegalTransition, scope and branch refusals.
+        """
+        row = self._find_open(import_id, actor)
+        arrival = RecordArrival(actor, row)
+        lines = arrival.read_records(RECORDS.check("records", records))
+        links = LINKS.check("links", links)
+        branch = require_live(find_branch(actor, row.branch.name))
+        arrival.compare(DryRunView(branch.lineage()), lines)
+        with write_transaction():
+            with open_commit(actor, branch.name, KIND, f"Import of {row}") as commit:
+                arrival.write(commit, lines)
+                write_relations(commit, row, relations, arrival.tally)
+                arrival.write_links(commit, links)
+            add_tally(actor, row, arrival.tally)
+        return row
+
+    def finish_import(
+        self,
+        *,
+        import_id: UUID,
+        actor: Actor,
+        skipped: Annotated[Mapping[str, int] | None, SKIPPED] = None,
+        broken: Annotated[Sequence[Any], BROKEN] = (),
+    ) -> ImportReport:
+        """Finish an import with what its reader could not read. Raises NotFound, scope refusals."""
+        row = self._find_open(import_id, actor)
+        counts = c.validate({"skipped": skipped or {}}, {"skipped": check_counts})["skipped"]
+        tally = Tally()
+        for one in BROKEN.check("broken", list(broken))[:MAX_BROKEN]:
+            place = f"{one.get('file', '')}:{one.get('line', 0)}"
+            tally.name_part("broken", place, str(one.get("reason", "")))
+        with write_transaction():
+            row.state, row.counts = State.FINISHED, {**row.counts, "skipped": counts}
+            add_tally(actor, row, tally)
+        return self._report(row, actor)
+
+    def propose_import(
+        self,
+        *,
+        import_id: UUID,
+        actor: Actor,
+        without: Annotated[Sequence[str] | None, WITHOUT] = None,
+        title: Annotated[str, TITLE] = "",
+    ) -> MergeRequest:
+        """Delete what has one of some findings on the branch, and open a merge request for the rest.
+
+        A revert of that commit brings them back. Raises NotFound, IllegalTransition for one that is not
+        finished, Exists while a request is open, scope and branch refusals.
+        """
+        row = find_import(actor, import_id)
+        if row.state == State.READING:
+            raise IllegalTransition("This import has not ended: run it again first.")
+        names = WITHOUT.check("without", list(LEFT_OUT if without is None else without))
+        branch = row.branch.name
+        with write_transaction():
+            delete_flagged(actor, branch, names)
+            request = MergeRequestEngine().create_request(
+                source=branch, actor=actor, target=MAIN, title=title or f"Import of {row}"[:200]
+            )
+            row.state, row.request = State.PROPOSED, request.pk
+            save_import(actor, row)
+        return request
+
+    # ---- reading -------------------------------------------------------------------------------
+
+    def get_import(self, *, import_id: UUID, actor: Actor) -> ImportReport:
+        """Return an import with its report. Raises NotFound, BranchForbidden."""
+        actor.require_scope("read")
+        return self._report(find_import(actor, import_id), actor)
+
+    def list_imports(
+        self,
+        *,
+        actor: Actor,
+        product: str = "",
+        state: str = "",
+        limit: int = 50,
+        cursor: str = "",
+        ordering: str = "",
+    ) -> Page[MemoryImport]:
+        """List the imports of branches that the actor may use, the newest first."""
+        actor.require_scope("read")
+        values = c.drop_empty(c.validate({"product": product, "state": state}, FILTERS))
+        rows = list_visible(actor).filter(**values)
+        return paginate(rows, **IMPORTS.read_key(ordering), limit=limit, cursor=cursor)
+
+    def count_imports(self, *, actor: Actor) -> dict[str, int]:
+        """Return how many imports the actor may see, by state."""
+        actor.require_scope("read")
+        rows = list_visible(actor)
+        return {state: rows.filter(state=state).count() for state in State.values}
+
+    def _report(self, row: MemoryImport, actor: Actor) -> ImportReport:
+        branch = row.branch.name
+        tags = TagEngine().list_tags(actor=actor, branch_name=branch, prefix=branch).tags
+        return ImportReport(row, list_findings(branch, tags), dict(tags).get(branch, 0))
+
+    def _find_open(self, import_id: UUID, actor: Actor) -> MemoryImport:
+        actor.require_scope("write")
+        row = find_import(actor, import_id)
+        actor.require_scope("write", row.branch.name)
+        if row.state != State.READING:
+            raise IllegalTransition("This import has ended: begin it again.")
+        return row
+
+
+# ---- rows ------------------------------------------------------------------------------------------
+
+
+def name_branch(product: str, file: str) -> str:
+    """Return the branch on which a file arrives where none is named: the same for the same name."""
+    stem = slugify(file.rsplit(".", 1)[0])[:SLUG_LENGTH].strip("-_")
+    return f"{PREFIX}{product}-{stem}" if stem else f"{PREFIX}{product}"
+
+
+def find_begun(actor: Actor, name: str) -> MemoryImport | None:
+    rows = MemoryImport.objects.filter(project=actor.project_id, branch__name=name)
+    return rows.select_related("branch").first()
+
+
+def make_import(actor: Actor, name: str, values: Mapping[str, Any]) -> MemoryImport:
+    """Make a branch and its import. Raises Invalid for a branch that something else has made."""
+    at = actor.write_time()
+    own = {"product": values["product"], "file": values["file"]}
+    row = MemoryImport(project_id=actor.project_id, **own, created_at=at, created_by=actor.label)
+    try:
+        row.branch = BranchManager().create_branch(name=name, purpose=f"Import of {row}"[:500], actor=actor)
+    except BranchExists:
+        raise Invalid(FOREIGN, field="branch") from None
+    record_entry(actor, "import.begin", name, own)
+    return row
+
+
+def save_import(actor: Actor, row: MemoryImport) -> None:
+    row.updated_at = actor.write_time()
+    row.save()
+
+
+def add_tally(actor: Actor, row: MemoryImport, tally: Tally) -> None:
+    """Add what became of the parts of one request to what is known of the others."""
+    counts = {name: row.counts.get(name, 0) + number for name, number in tally.counts.items()}
+    row.counts = {**row.counts, **counts}
+    row.named = [*row.named, *tally.named][:MAX_NAMED]
+    save_import(actor, row)
+
+
+def write_relations(commit: Any, row: MemoryImport, items: Sequence[Any], tally: Tally) -> None:
+    """Write the edges between entities that are new, and name those that are refused."""
+    arriving = Arriving(commit.actor, row.branch.name, str(row), 0, Trust(UNSIGNED))
+    arrival = RelationArrival(arriving)
+    arrival.sort_items(commit, RELATIONS.check("relations", list(items)), {})
+    arrival.write(commit)
+    for one in arrival.outcomes:
+        if one.state == REFUSED:
+            tally.name_part(REFUSED, one.line, one.reason)
+    tally.counts["relations"] += sum(one.state != REFUSED for one in arrival.outcomes)
+
+
+def delete_flagged(actor: Actor, branch: str, findings: Sequence[str]) -> None:
+    """Delete the facts of an import that have one of some findings, in one commit."""
+    if not findings:
+        return
+    flagged = Q()
+    for name in findings:
+        flagged |= tag_condition(dumps(f"{branch}:{name}"))
+    with open_commit(actor, branch, "fact.delete", "Left out of the import") as commit:
+        rows = commit.visible_rows(Fact).filter(flagged).fetch_all()
+        commit.add_versions([(row, {}, True) for row in rows])
+        commit.targets += [str(row.uid) for row in rows]
+
+
+def check_counts(name: str, value: Any) -> dict[str, int]:
+    """Return reasons with how many records each kept away. Raises Invalid."""
+    found = SKIPPED.check(name, value)
+    if not all(isinstance(number, int) and number >= 0 for number in found.values()):
+        raise Invalid("{field} must hold numbers.", field=name)
+    return dict(found)
+
+
+def list_visible(actor: Actor) -> QuerySet[MemoryImport]:
+    """Return the project's imports on branches that the actor may use."""
+    rows = MemoryImport.objects.filter(project=actor.project_id).select_related("branch")
+    if not actor.branch_patterns:
+        return rows
+    names = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
+    return rows.filter(branch__in=[pk for pk, name in names if actor.may_use(name)])
+
+
+def find_import(actor: Actor, import_id: UUID) -> MemoryImport:
+    """Return an import of the actor's project. Raises NotFound, BranchForbidden."""
+    rows = MemoryImport.objects.filter(project=actor.project_id, pk=c.parse_uuid("id", import_id))
+    found = rows.select_related("branch").first()
+    if found is None:
+        raise NotFound("There is no import with this id.")
+    if not actor.may_use(found.branch.name):
+        raise BranchForbidden("This import is on a branch that this key may not use.")
+    return found

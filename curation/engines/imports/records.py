@@ -1,0 +1,211 @@
+"""Records of another product as facts: what each keeps of its source, and what became of it."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from django.utils.text import slugify
+
+from curation.engines.bundles.fact_imports import MAX_CONFIDENCE, ForeignFacts
+from curation.engines.fields.imports import FACT_FIELDS, FINDINGS, LINK, RECORD
+from curation.engines.imports.comparison import find_pairs
+from curation.engines.imports.doctor import examine_record
+from curation.models import MemoryImport
+from memory.actors import Actor
+from memory.engines.facts.import_export import BROKEN, ERASED, NEW, Outcome
+from memory.engines.facts.import_lines import Line, edge_key
+from memory.engines.support import validation as c
+from memory.engines.support.batches import gather_in
+from memory.engines.versions.commits import CommitWriter
+from memory.engines.versions.erased import as_uuid
+from memory.exceptions import Day1Error, Invalid
+from memory.models import Fact, FactLink
+from memory.redaction import count_marks, redact_all, redact_text
+
+CHECKS = {one.name: one.check for one in RECORD}
+LINK_CHECKS = {one.name: one.check for one in LINK.fields}
+KNOWN, DUPLICATE, REFUSED, REDACTED = "known", "duplicate", "refused", "redacted"
+MAX_TAGS = 40  # of the product's own: the others are of the import
+SOURCE_FIELDS = ("author", "session", "origin", "updated_at", "kind")
+SAME_TEXT = "It says what this fact says."
+NO_END = "not_found: a link names a record that did not come."
+Record = Mapping[str, Any]
+
+
+@dataclass
+class Tally:
+    """What became of the parts of one request: counts, and those that are no fact of their own."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    named: list[dict[str, str]] = field(default_factory=list)
+
+    def name_part(self, state: str, uid: Any, reason: str, fact: Any = "") -> None:
+        self.counts[state] += 1
+        own = {"id": str(uid)[:200], "state": state, "reason": reason[:300], "fact": str(fact)}
+        self.named.append(own)
+
+
+class ProductFacts(ForeignFacts):
+    """The import of the facts of one product: known by the ids that are asked for, not by all."""
+
+    def __init__(self, actor: Actor, branch_name: str) -> None:
+        super().__init__(actor, branch_name)
+        self.restores = False
+
+    def load_imported(self, view: Any, requested: Collection[UUID]) -> None:
+        missing = [str(name) for name in requested if name not in self.ids]
+        rows = view.visible_rows(Fact).filter(source_type__in=Fact.IMPORTED)
+        for uid, source in gather_in(rows, "source_id", missing, "uid", "source_id"):
+            self.ids.setdefault(UUID(source), uid)
+
+
+def derive_id(product: str, uid: str) -> UUID:
+    """Return the id by which a record is known again: its own where that is one of all the world."""
+    return as_uuid(uid) or uuid5(NAMESPACE_URL, f"{product}:{uid}")
+
+
+class RecordArrival:
+    """The records of one request. ``sort_records`` reads only."""
+
+    def __init__(self, actor: Actor, source: MemoryImport) -> None:
+        self.source, self.tally = source, Tally()
+        self.label = source.branch.name
+        self.facts = ProductFacts(actor, self.label)
+        self.records: dict[int, Record] = {}
+        self.pairs: dict[int, tuple[str, str]] = {}
+
+    def read_records(self, records: Sequence[Any]) -> list[tuple[int, Record]]:
+        """Return the lines of the records that have the right form; the others are named."""
+        lines: list[tuple[int, Record]] = []
+        for number, record in enumerate(records):
+            self.tally.counts["records"] += 1
+            try:
+                checked = self.records[number] = check_record(record)
+                raw = str(record["text"])
+                lines.append((number, self.build_line(checked, redact_text(raw), raw)))
+            except Day1Error as error:
+                uid = record.get("id", "") if isinstance(record, Mapping) else ""
+                self.tally.name_part(REFUSED, uid, f"{error.code}: {error.text}")
+        return lines
+
+    def build_line(self, record: Record, text: str, raw: str) -> dict[str, Any]:
+        """Return a record as a line of a file of facts, with its text without secrets."""
+        self.tally.counts[REDACTED] += count_marks(text) - count_marks(raw)
+        findings = list(examine_record(record, had_secret=text != raw))
+        line = {name: record[name] for name in FACT_FIELDS if record.get(name) not in (None, "")}
+        line["confidence"] = min(line.get("confidence", MAX_CONFIDENCE), MAX_CONFIDENCE)
+        return line | {
+            "id": str(derive_id(self.source.product, record["id"])),
+            "fact_text": text,
+            "category": slugify(record.get("kind", ""), allow_unicode=True)[:100] or "general",
+            "source": str(self.source)[:200],
+            "tags": [*record.get("tags", ())[:MAX_TAGS], *self.list_tags(findings)],
+            "metadata": self.describe_source(record),
+        }
+
+    def list_tags(self, findings: Iterable[str]) -> list[str]:
+        """Return the tags of a fact: the import, and each finding."""
+        return [self.label, *(f"{self.label}:{one}" for one in findings)]
+
+    def describe_source(self, record: Record) -> dict[str, Any]:
+        kept = {name: str(record[name]) for name in SOURCE_FIELDS if record.get(name) not in (None, "")}
+        origin = {"product": self.source.product, "id": record["id"], **kept}
+        return redact_all({**record.get("metadata", {}), "import": origin})
+
+    def compare(self, view: Any, lines: Sequence[tuple[int, Record]]) -> None:
+        """Find near duplicates and contradictions, before any lock is taken."""
+        good, _outcomes, fresh = self.facts.sort_lines(view, lines)
+        self.pairs = find_pairs(view.visible_rows(Fact), fresh) if good else {}
+
+    def write(self, commit: CommitWriter, lines: Sequence[tuple[int, Record]]) -> None:
+        """Write the new records, and count what becomes of each."""
+        self.facts = ProductFacts(self.facts.actor, self.label)
+        good, outcomes, fresh = self.facts.sort_lines(commit, lines)
+        for line in fresh:
+            self.flag(line)
+        self.facts.write_lines(commit, good, fresh)
+        sources = load_sources(commit, good)
+        for outcome in outcomes:
+            self.count_outcome(outcome, sources)
+
+    def flag(self, line: Line) -> None:
+        finding, other = self.pairs.get(line.number, ("", ""))
+        if not finding:
+            return
+        line.row.tags = [*line.row.tags, f"{self.label}:{finding}"]
+        line.row.metadata["import"] |= {finding: other}
+
+    def count_outcome(self, outcome: Outcome, sources: Mapping[UUID | None, str]) -> None:
+        uid = self.records[outcome.number]["id"]
+        if outcome.state == NEW:
+            self.tally.counts[NEW] += 1
+        elif outcome.state == BROKEN:
+            reason = "erased: it was erased here, and does not come back." if outcome.reason == ERASED else ""
+            self.tally.name_part(REFUSED, uid, reason or outcome.reason)
+        elif sources.get(outcome.fact_id) == str(derive_id(self.source.product, uid)):
+            self.tally.counts[KNOWN] += 1
+        else:
+            self.tally.name_part(DUPLICATE, uid, SAME_TEXT, outcome.fact_id)
+
+    def write_links(self, commit: CommitWriter, links: Sequence[Any]) -> None:
+        """Write the links whose ends have come, and are not there yet."""
+        ends = [self.read_link(link) for link in links]
+        self.facts.ids |= self.list_duplicates()
+        self.facts.load_imported(commit, {uid for pair in ends if pair for uid in pair})
+        edges: dict[tuple, FactLink] = {}
+        for link, pair in zip(links, ends, strict=True):
+            start, end = map(self.facts.ids.get, pair) if pair else (None, None)
+            if not start or not end:
+                self.tally.name_part(REFUSED, describe_link(link), NO_END)
+            elif start != end:
+                row = FactLink(from_id=start, to_id=end, link_type=FactLink.Type.ASSOCIATED)
+                edges.setdefault(edge_key(row), row)
+        stored = commit.visible_rows(FactLink).fetch_by_key(
+            "from_id", sorted({row.from_id for row in edges.values()})
+        )
+        fresh = [row for key, row in edges.items() if key not in {edge_key(one) for one in stored}]
+        commit.add_rows(fresh)
+        self.tally.counts["links"] += len(edges)
+
+    def list_duplicates(self) -> dict[UUID, UUID]:
+        """Return the facts that stand for records which say the same, by the ids of those."""
+        named = (one for one in self.source.named if one["state"] == DUPLICATE)
+        return {derive_id(self.source.product, one["id"]): UUID(one["fact"]) for one in named}
+
+    def read_link(self, link: Any) -> tuple[UUID, UUID] | None:
+        if not isinstance(link, Mapping):
+            return None
+        checked = c.validate(link, LINK_CHECKS)
+        if not {"from", "to"} <= checked.keys():
+            return None
+        start, end = (derive_id(self.source.product, checked[name]) for name in ("from", "to"))
+        return start, end
+
+
+def describe_link(link: Any) -> str:
+    return f"{link.get('from')} → {link.get('to')}" if isinstance(link, Mapping) else str(link)
+
+
+def check_record(record: Any) -> Record:
+    """Return a record in the form of its fields. Raises Invalid, UnknownField, TooLarge."""
+    if not isinstance(record, Mapping):
+        raise Invalid("A record must be an object.")
+    found = c.validate({name: value for name, value in record.items() if value is not None}, CHECKS)
+    for name in ("id", "text"):
+        if not str(found.get(name, "")).strip():
+            raise Invalid("{field} is needed.", field=name)
+    return found
+
+
+def load_sources(view: Any, lines: Sequence[Line]) -> dict[UUID | None, str]:
+    """Return the ids that the facts of some lines had at their source."""
+    ids = {line.uid for line in lines if line.uid}
+    return dict(view.visible_rows(Fact).select_by_key(("uid", "source_id"), "uid", ids))
+
+
+def list_findings(label: str, tags: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Return how many facts have each finding, from the counts of their tags."""
+    counts = dict(tags)
+    return {name: counts.get(f"{label}:{name}", 0) for name in FINDINGS}

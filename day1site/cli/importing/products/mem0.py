@@ -1,0 +1,159 @@
+"""mem0: its vector store on this machine (Qdrant, FAISS), its history, or what its API exports."""
+
+import io
+import pickle
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from conversations.capture.transcripts.records import Report, moment
+from day1site.cli.importing.products.records import (
+    Found,
+    Memory,
+    guess_product,
+    list_objects,
+    read_json,
+    read_list,
+    read_object,
+    read_text,
+    refuse_product,
+    without,
+)
+from day1site.cli.importing.products.sqlite_files import Store, is_sqlite, open_store
+from memory.texts import clean_value
+
+OWN = (
+    "data memory text hash text_lemmatized created_at updated_at user_id agent_id run_id app_id actor_id role"
+    " categories expiration_date metadata id score"
+).split()
+NAMES = ("history.db", "storage.sqlite", "mem0.json", "*.json")
+
+
+def read(path: Path, report: Report) -> Found:
+    """Yield the memories of a folder or a file; what the history alone has was deleted."""
+    files = sorted({file for name in NAMES for file in path.rglob(name)}) if path.is_dir() else [path]
+    seen: set[str] = set()
+    for file in sorted(files, key=lambda one: one.name == "history.db"):
+        for found in read_file(file, report, is_alone=len(files) == 1):
+            if found.id not in seen:
+                seen.add(found.id)
+                yield found
+
+
+def read_file(file: Path, report: Report, *, is_alone: bool) -> Iterator[Memory]:
+    if is_sqlite(file) or file.suffix != ".json":
+        with open_store(file, "mem0", report) as store:
+            yield from read_points(store) if "points" in store.tables else read_history(store)
+        return
+    value = read_json(file, report)
+    payloads = list_payloads(value)
+    if payloads is None:
+        if value is not None and is_alone:
+            raise refuse_product(file, "mem0", guess_product(value))
+        return
+    for number, row in list_objects(payloads, file, report, "a memory"):
+        yield from read_payload(row, str(row.get("id") or number), report)
+
+
+def list_payloads(value: Any) -> list[Any] | None:
+    """Return the memories of a file of JSON, each with its id; None where it is of something else."""
+    if isinstance(value, Mapping) and isinstance(value.get("docstore"), Mapping):  # of FAISS
+        return [{**one, "id": uid} for uid, one in value["docstore"].items() if isinstance(one, Mapping)]
+    if isinstance(value, Mapping):
+        value = next(
+            (value[name] for name in ("results", "memories") if isinstance(value.get(name), list)), None
+        )
+    is_own = isinstance(value, list) and all(
+        not isinstance(one, Mapping) or {"memory", "data", "text"} & one.keys() for one in value
+    )
+    return value if is_own else None
+
+
+def read_payload(row: Mapping[str, Any], uid: str, report: Report) -> Iterator[Memory]:
+    text = read_text(row, "data", "memory", "text")
+    if not text:
+        report.skip("memories without a text")
+        return
+    yield Memory(
+        uid,
+        text,
+        kind=str(row.get("memory_type") or next(iter(read_list(row.get("categories"))), "")),
+        created=moment(row.get("created_at")),
+        updated=moment(row.get("updated_at")),
+        author=read_text(row, "actor_id", "role", "agent_id"),
+        session=read_text(row, "run_id"),
+        user=read_text(row, "user_id"),
+        app=read_text(row, "app_id"),
+        tags=read_list(row.get("categories")),
+        expires=moment(row.get("expiration_date")),
+        metadata={**read_object(row.get("metadata")), **without(row, *OWN)},
+    )
+
+
+# ---- the history -----------------------------------------------------------------------------------
+
+
+def read_history(store: Store) -> Iterator[Memory]:
+    """Yield each memory as its last event left it."""
+    columns = store.require("history", "memory_id", "new_memory", "old_memory", "event")
+    who = ", ".join(name if name in columns else f"NULL AS {name}" for name in ("actor_id", "role"))
+    query = (
+        f"SELECT memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted, {who},"
+        " max(coalesce(updated_at, created_at)) FROM history GROUP BY memory_id"
+        " ORDER BY created_at, memory_id"
+    )
+    for row in store.read_rows(query):
+        text = row["new_memory"] or row["old_memory"]
+        if not text or not row["memory_id"]:
+            store.report.skip("events without a text")
+            continue
+        yield Memory(
+            row["memory_id"],
+            text,
+            created=moment(row["created_at"]),
+            updated=moment(row["updated_at"]),
+            author=row["actor_id"] or row["role"] or "",
+            ended=row["event"] == "DELETE" or bool(row["is_deleted"]),
+        )
+
+
+# ---- Qdrant on this machine --------------------------------------------------------------------------
+
+
+class Plain:
+    """Stands for every class in a pickle: none of them is made, and none of their code runs."""
+
+    def __init__(self, *arguments: Any) -> None:
+        self.arguments = arguments
+
+    def __setstate__(self, state: Any) -> None:
+        self.state = state
+
+
+class PlainUnpickler(pickle.Unpickler):
+    """Reader of a pickle that loads nothing by its name."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        return Plain
+
+
+def read_points(store: Store) -> Iterator[Memory]:
+    store.require("points", "id", "point")
+    for number, row in enumerate(store.connection.execute("SELECT id, point FROM points"), 1):
+        try:
+            payload = find_payload(PlainUnpickler(io.BytesIO(row["point"])).load())
+        except Exception as error:
+            store.report.breaks(store.path, number, f"is no point of Qdrant: {error}")
+            continue
+        yield from read_payload(clean_value(payload), find_id(row["id"]), store.report)
+
+
+def find_payload(point: Any) -> dict[str, Any]:
+    state = getattr(point, "state", None)
+    fields = state.get("__dict__", state) if isinstance(state, dict) else {}
+    return dict(fields["payload"] or {})
+
+
+def find_id(raw: Any) -> str:
+    """Return the id of a point, which Qdrant keeps as a text or a pickle of it."""
+    return str(raw)

@@ -1,0 +1,172 @@
+"""What every reader of a product makes of its files: memories, and relations between entities."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from conversations.capture.transcripts.records import Report, is_readable, make_storable_object, parse_object
+from day1site.cli.errors import CliError
+from memory.texts import open_as_utf8
+
+MAX_LINE_BYTES = 64 * 1024 * 1024
+MAX_JSON_BYTES = 512 * 1024 * 1024  # of a file that is one value: it is read as a whole
+Row = Mapping[str, Any]
+# Fields by which a file of one value is told from that of another product, for a refusal that helps.
+MARKS = (
+    ("letta", {"agents", "blocks"}),
+    ("letta", {"agent_type", "core_memory"}),
+    ("graphiti", {"episodes", "entity_edges"}),
+    ("zep", {"edges", "nodes"}),
+    ("mcp-memory", {"entityType"}),
+    ("mcp-memory", {"relationType"}),
+    ("chatgpt", {"mapping"}),
+    ("claude", {"chat_messages"}),
+    ("mem0", {"memory", "hash"}),
+    ("mem0", {"results"}),
+)
+
+
+@dataclass
+class Memory:
+    """One memory, as its product has it; times are ISO 8601 or empty. ``links`` are ids of others."""
+
+    id: str
+    text: str
+    kind: str = ""
+    created: str = ""
+    updated: str = ""
+    author: str = ""
+    session: str = ""
+    origin: str = ""
+    user: str = ""
+    app: str = ""
+    tags: Iterable[str] = ()
+    confidence: float | None = None
+    valid_from: str = ""
+    valid_until: str = ""
+    expires: str = ""
+    ended: bool = False
+    metadata: dict[str, Any] = field(default_factory=dict)
+    links: list[tuple[str, str]] = field(default_factory=list)  # type and id of the other
+
+    def as_record(self) -> dict[str, Any]:
+        """Return it as a request has it, without what is empty."""
+        names = {"created": "created_at", "updated": "updated_at", "expires": "expires_at"}
+        names |= {"user": "user_id", "app": "app_id"}
+        values = {names.get(name, name): value for name, value in vars(self).items() if name != "links"}
+        values["tags"] = list(dict.fromkeys(tag[:100] for tag in map(str, self.tags) if tag.strip()))
+        return {"id": self.id, "text": self.text} | {
+            name: value for name, value in values.items() if value not in ("", None, [], {}, False)
+        }
+
+
+@dataclass
+class Relation:
+    """An edge between two entities."""
+
+    source: str
+    type: str
+    target: str
+    valid_from: str = ""
+    valid_until: str = ""
+
+    def as_record(self) -> dict[str, Any]:
+        names = ("source_entity", "relation_type", "target_entity", "valid_from", "valid_until")
+        values = (self.source, self.type, self.target, self.valid_from, self.valid_until)
+        return {name: value for name, value in zip(names, values, strict=True) if value}
+
+
+Found = Iterator[Memory | Relation]
+
+
+def refuse_product(path: Path, product: str, likeness: str = "") -> CliError:
+    """Return the refusal of a file that is not of a product, with what it looks like."""
+    hint = f" It looks like {likeness}: day1 import-from {likeness}." if likeness else ""
+    return CliError("invalid", f"{path.name} is no store of {product}.{hint}")
+
+
+def guess_product(value: Any) -> str:
+    """Return whose file a value of JSON looks like; "" where nobody's."""
+    first = value[0] if isinstance(value, list) and value else value
+    names = first.keys() if isinstance(first, Mapping) else set()
+    return next((product for product, marks in MARKS if marks <= names), "")
+
+
+def read_json(path: Path, report: Report) -> Any:
+    """Return the value of a file; None, with a report, where there is none."""
+    if not is_readable(path, report, MAX_JSON_BYTES):
+        return None
+    try:
+        raw = path.read_bytes()
+        report.empty = report.empty and not raw.strip()
+        value = json.loads(raw.decode("utf-8-sig")) if raw.strip() else None
+    except UnicodeDecodeError:
+        return report.breaks(path, 0, "is not UTF-8")
+    except RecursionError:
+        return report.breaks(path, 0, "is nested too deeply")
+    except ValueError as error:
+        return report.breaks(path, getattr(error, "lineno", 0), "is not JSON, or ends half way")
+    return value
+
+
+def read_jsonl(path: Path, report: Report) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of a file of JSON lines, of any length; a broken line is reported."""
+    if not is_readable(path, report, float("inf")):
+        return
+    with path.open("rb") as stream:
+        lines = open_as_utf8(stream)
+        number = 0
+        while line := lines.readline(MAX_LINE_BYTES + 1):
+            number += 1
+            while len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
+                line = line[:MAX_LINE_BYTES] + lines.readline(MAX_LINE_BYTES)[-1:]
+            if line.strip():
+                report.empty = False
+                if (value := parse_object(line, path, number, report)) is not None:
+                    yield number, value
+
+
+def list_objects(
+    value: Any, path: Path, report: Report, name: str = ""
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of a list; what is none is reported with its number."""
+    for number, one in enumerate(value if isinstance(value, list) else (), 1):
+        if isinstance(one, Mapping):
+            yield number, make_storable_object(dict(one), path, number, report)
+        else:
+            report.breaks(path, number, f"{name or 'an entry'} is no object".strip())
+
+
+def read_text(row: Row, *names: str) -> str:
+    """Return the first of some fields that holds a text."""
+    found = (row.get(name) for name in names)
+    return next((one for one in found if isinstance(one, str) and one.strip()), "")
+
+
+def read_list(value: Any) -> list[str]:
+    """Return a list of texts, also from JSON or a text with commas."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            value = [part.strip() for part in value.split(",")]
+    return [str(one) for one in value if one] if isinstance(value, list) else []
+
+
+def read_object(value: Any) -> dict[str, Any]:
+    """Return an object, also from JSON; empty where it is none."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return {}
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def without(row: Row, *names: str) -> dict[str, Any]:
+    """Return the other fields of a row, without those that are empty."""
+    return {
+        name: value for name, value in row.items() if name not in names and value not in (None, "", [], {})
+    }

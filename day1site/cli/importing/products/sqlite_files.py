@@ -1,0 +1,117 @@
+"""SQLite files of other products: opened to be read alone, row by row, and refused in words."""
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from conversations.capture.transcripts.records import Report
+from day1site.cli.errors import CliError
+from day1site.cli.importing.products.records import refuse_product
+from memory.texts import clean_value
+
+HEAD = b"SQLite format 3\x00"
+WAIT_SECONDS = 3.0
+TABLES = {  # table -> whose file has it
+    "history": "mem0",
+    "thought": "engrava",
+    "store_migrations": "langgraph",
+    "sdk_sessions": "claude-mem",
+    "observation_rows": "claude-mem",
+    "entity": "basic-memory",
+}
+
+
+def is_sqlite(path: Path) -> bool:
+    """Return whether a file begins as an SQLite file does."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(len(HEAD)) == HEAD
+    except OSError:
+        return False
+
+
+@contextmanager
+def open_store(path: Path, product: str, report: Report) -> Iterator["Store"]:
+    """Open a file of a product to be read. Raises CliError for one that cannot be, in words."""
+    report.files += 1
+    try:
+        report.empty = report.empty and not path.stat().st_size
+        with path.open("rb") as stream:
+            head = stream.read(len(HEAD))
+    except OSError as error:
+        raise CliError("invalid", f"{path.name} may not be read: {error.strerror}.") from None
+    if head and head != HEAD:
+        raise refuse_product(path, product)
+    try:
+        with connect(path) as connection:
+            yield Store(path, connection, product, report)
+    except sqlite3.DatabaseError as error:
+        raise CliError("invalid", f"{path.name} cannot be read, or ends half way: {error}.") from None
+
+
+@contextmanager
+def connect(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a file without changing it; where its folder takes no lock file, as it stands."""
+    try:
+        connection = open_mode(path, "mode=ro")
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise CliError(
+                "locked", f"{path.name} is locked: end the program that uses it, or import a copy."
+            ) from None
+        connection = open_mode(path, "immutable=1")
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def open_mode(path: Path, mode: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, timeout=WAIT_SECONDS)
+    connection.row_factory = sqlite3.Row
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.DatabaseError:
+        connection.close()
+        raise
+    return connection
+
+
+class Store:
+    """An open file of a product."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, product: str, report: Report) -> None:
+        self.path, self.connection, self.product, self.report = path, connection, product, report
+        rows = self.connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+        self.tables = {name for (name,) in rows}
+
+    def require(self, table: str, *columns: str) -> set[str]:
+        """Return the columns of a table. Raises CliError for another product's file, or another version's."""
+        if table not in self.tables:
+            likeness = next((who for name, who in TABLES.items() if name in self.tables), "")
+            raise refuse_product(self.path, self.product, "" if likeness == self.product else likeness)
+        found = {row["name"] for row in self.connection.execute(f"PRAGMA table_info({table})")}
+        if missing := set(columns) - found:
+            raise CliError(
+                "invalid",
+                f"{self.path.name} is of a version of {self.product} that is not known:"
+                f" {table} has no {min(missing)}.",
+            )
+        return found
+
+    def read_rows(self, query: str) -> Iterator[Mapping[str, Any]]:
+        """Yield rows one by one; where the file is damaged, what comes before is read and the place named."""
+        count = 0
+        try:
+            for row in self.connection.execute(query):
+                count += 1
+                yield clean_value({name: decode(row[name]) for name in row.keys()})  # noqa: SIM118
+        except sqlite3.DatabaseError as error:
+            self.report.breaks(self.path, count + 1, f"cannot be read from this row on: {error}")
+
+
+def decode(value: Any) -> Any:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
