@@ -106,7 +106,8 @@ def test_an_agents_rewording_is_no_fact_and_its_own_decision_stands_below(api, a
     told_lines = [(said["prompt"], ""), ("We decided that Maria owns the menu.", "agent")]
     assert [line[:2] for line in read_lines(api, "s2")] == told_lines
     noted = "Convention: tabs rather than spaces in all Go files"
-    FactEngine().write_fact(fact_text=noted, category="decision", actor=actor)
+    where = {"category": "decision", "session_id": "s1", "actor": actor}
+    FactEngine().write_fact(fact_text=noted, **where)
     assert [line[:2] for line in read_lines(api, "s3")] == told_lines
     asked = send(api, event("UserPromptSubmit", "s4", prompt="Write the Go files of the parser with tabs"))
     assert noted not in told(asked)

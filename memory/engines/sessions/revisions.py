@@ -19,6 +19,7 @@ from memory.engines.facts.assessment import searchable_rows
 from memory.engines.sessions.manager import Utterance
 from memory.engines.sessions.utterances import DECIDED, LEARNED, FactEdge, hear_sources, load_edges
 from memory.engines.statements.claims import says_same, shares_root
+from memory.engines.statements.rewording import rewords
 from memory.engines.statements.standing import Standing, changes, judge_standing
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.pair_answers import get_pair_answers
@@ -144,6 +145,7 @@ class Statements:
             if new.created_at > heard[old.uid].at
             and changes(new.fact_text, old.fact_text)
             and not says_same(new.fact_text, old.fact_text)
+            and not rewords(new.fact_text, old.fact_text)
         ]
         places = self._name_places([fact for pair in pairs for fact in pair])
         pairs = [(new, old) for new, old in pairs if places[new.uid] == places[old.uid]]
