@@ -315,9 +315,11 @@ def test_nonsense_is_no_day1_server(odd: Odd) -> None:
 
 
 def test_a_proxy_that_waits_for_its_server_is_asked_again(odd: Odd) -> None:
-    odd.say(502, "<html>", Retry_After="0")
-    odd.say(200, PAGE)
+    for _ in range(2):
+        odd.say(502, "<html>", Retry_After="0")
+        odd.say(200, PAGE)
     assert odd.memory.facts.list().results == []
+    assert len(odd.memory.recall("what a body asks")) == 0
 
 
 def test_a_server_that_is_too_old_is_named(odd: Odd) -> None:

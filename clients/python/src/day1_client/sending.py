@@ -23,6 +23,7 @@ from day1_client.version import __version__
 PREFIX = "/api/v1"
 MAX_PAUSE = 60.0  # a server that asks for more is not waited for
 CONDITIONS = {"If-Match", "If-None-Match", "only_new", "only_present", "expected_version"}
+READS = {"facts.search"}  # that say in a body what they ask
 NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
@@ -70,7 +71,7 @@ class Tries:
         """Return whether a second request does no more than one whose answer was lost."""
         if self.call.method == "PUT":  # done already, it would not meet its own condition
             return not CONDITIONS & {*self.call.headers, *self.call.body}
-        return self.call.method == "GET" or self.call.takes_key
+        return self.call.method == "GET" or self.call.takes_key or self.call.name in READS
 
     def pause(self, error: Exception) -> float:
         """Return how long to wait before the next try. Raises what went wrong where there is none."""
