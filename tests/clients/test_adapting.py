@@ -28,7 +28,7 @@ ADA, BOB = {"user_id": "ada"}, {"user_id": "bob"}
 
 def said(memory: Day1, session: str, **owner: str) -> list[str]:
     """Return what a session holds, in its order."""
-    talks = memory.conversations.list(session_id=session, **owner)  # type: ignore[arg-type]  # names of owners
+    talks = memory.conversations.list(session_id=session, **owner)
     return [row["content"] for talk in talks for row in memory.conversations.messages(talk["id"])]
 
 
@@ -105,9 +105,9 @@ def test_a_name_that_could_mean_several_is_refused(name: str) -> None:
 
 def test_a_run_without_a_user_is_not_about_everybody() -> None:
     users: dict[str, str] = {"run": "ada"}
-    assert whose_is(users.get, "shop", "run") == {"user_id": "ada", "app_id": "shop"}  # type: ignore[arg-type]  # as a program may
+    assert whose_is(users.get, "shop", "run") == {"user_id": "ada", "app_id": "shop"}
     with pytest.raises(ValueError, match=r"user_id has"):
-        whose_is(users.get, "shop", "another")  # type: ignore[arg-type]  # as a program may
+        whose_is(users.get, "shop", "another")
     assert whose_is(None, None, "run") == {}
 
 
