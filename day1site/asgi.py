@@ -9,13 +9,14 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from contextvars import Context
 from typing import Any
 
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from day1site.fair_turns import FairTurns, name_project
 from day1site.refusal_pace import PacedSend
 from day1site.request_log import RequestLog
 from day1site.sub_path import apply_prefix
@@ -69,6 +70,7 @@ STOPPING: Problem = (
 
 # A database server works beside the threads, SQLite within them.
 pool = SlotExecutor if get_features().has_online_backup else ThreadPoolExecutor
+turns = FairTurns(THREADS)
 django = WSGIBridge(wsgi_application, pool(THREADS, thread_name_prefix="WSGI"))
 
 
@@ -194,10 +196,22 @@ async def serve_request(app: App, scope: Scope, receive: Receive, send: Send) ->
     try:
         if await receive_body(body, scope, receive, send):
             with_length(scope, len(body), content_length(scope))
-            await run_app(app, scope, replay(bytes(body), receive), paced)
+            async with find_turn(app, scope):
+                await run_app(app, scope, replay(bytes(body), receive), paced)
     finally:
         request_budget.leave(body)
     await paced.release()  # who waits counts no more
+
+
+def find_turn(app: App, scope: Scope) -> AbstractAsyncContextManager[None]:
+    """Return the turn of a request; one that streams, or is of no project, needs none."""
+    project = "" if is_endless(app, scope) else name_project(scope["headers"], scope["path"])
+    return turns.hold_turn(project) if project else nullcontext()
+
+
+def is_endless(app: App, scope: Scope) -> bool:
+    """Return whether an answer may go on for hours: a stream of events, or of MCP."""
+    return getattr(app, "streams", False) or (isinstance(app, LazyApp) and scope["method"] == "GET")
 
 
 async def run_app(app: App, scope: Scope, receive: Receive, send: Send) -> None:

@@ -8,6 +8,7 @@ from hmac import compare_digest
 from zlib import crc32
 
 from memory.db.companions import Absence, Companion, fetch_with
+from memory.db.raw_select import fetch_one
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Unauthenticated
 from memory.models import ApiKey, Branch, BranchPolicy, Project, ProjectUsage, VectorClock
@@ -35,6 +36,8 @@ def read_key(prefix: str) -> ApiKey | None:
 TOKEN = re.compile(r"day1_([a-z0-9]{8})_([A-Za-z0-9]{43})([A-Za-z0-9]{6})")
 # one case only: the database may compare case-insensitively
 PREFIX_LETTERS = string.ascii_lowercase + string.digits
+MAX_SLUGS = 10_000
+_slugs: dict[str, str] = {}  # of projects, by the prefix of a key
 LETTERS = string.digits + string.ascii_uppercase + string.ascii_lowercase
 
 
@@ -70,7 +73,21 @@ def find_key(token: str) -> ApiKey:
     key = read_key(form[1])
     if key is None or not compare_digest(key.secret_hash, hash_token(token)):
         raise Unauthenticated()
+    note_slug(key)
     return key
+
+
+def note_slug(key: ApiKey) -> None:
+    """Keep the project of a key in memory, by which the server gives its requests their turns."""
+    if key.prefix not in _slugs and (project := fetch_one(Project, id=key.project_id)):
+        if len(_slugs) >= MAX_SLUGS:
+            _slugs.clear()
+        _slugs[key.prefix] = project.slug
+
+
+def find_known_slug(prefix: str) -> str:
+    """Return the project of a key that was used in this process; "" for another one."""
+    return _slugs.get(prefix, "")
 
 
 def save_new(key: ApiKey) -> str:
