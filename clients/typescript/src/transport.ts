@@ -10,6 +10,7 @@ const FIRST_WAIT = 0.25; // seconds before the second try; each later wait is tw
 const USUAL_WAIT = 8; // at most
 const LONGEST_WAIT = 60; // a server that asks for more gets no further try
 const NOTHING_DONE = ["rate_limited", "unavailable"]; // what was refused has left nothing behind
+const CONDITIONS = ["only_new", "only_present", "expected_version"]; // of a put
 const NEVER_SENT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"]; // of Node and Bun
 
 export interface Settings {
@@ -176,9 +177,9 @@ export class Transport {
 
 /** Tell whether a second request does no more than one whose answer was lost. */
 function isSafe(request: Request, options: Options): boolean {
-  const body = request.body as { only_new?: boolean; only_present?: boolean } | undefined;
-  const isBound = options.ifMatch || options.ifNoneMatch || body?.only_new || body?.only_present;
-  return request.keyed || request.method === "GET" || (request.method === "PUT" && !isBound);
+  if (request.method !== "PUT") return Boolean(request.keyed) || request.method === "GET";
+  const names = Object.keys(request.body as object); // done already, it would not meet its own condition
+  return !options.ifMatch && !options.ifNoneMatch && !names.some((name) => CONDITIONS.includes(name));
 }
 
 /** Return the seconds to wait before another try, or undefined where there is none. */

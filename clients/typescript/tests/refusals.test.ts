@@ -54,6 +54,19 @@ test("what has no key and may have happened is sent once, what did not happen ag
   expect(busy.asked.length).toBe(2);
 });
 
+test("a put whose answer was lost is sent again unless it has a condition", async () => {
+  const put = async (fields: object, options = {}) => {
+    const server = await serve(hangUp, json(FACT));
+    const done = await at(server.url)
+      .items.put("a", "k", { value: 1, ...fields }, options)
+      .then(() => "done", String);
+    return [done.slice(0, 11), server.asked.length];
+  };
+  expect(await put({})).toEqual(["done", 2]);
+  const bound = [put({ only_new: true }), put({}, { ifMatch: '"1-a"' }), put({}, { ifNoneMatch: "*" })];
+  expect(await Promise.all(bound)).toEqual(Array(3).fill(["Unreachable", 1]));
+});
+
 test("a server that asks for a long wait gets no further try", async () => {
   const server = await serve(problem(429, "rate_limited", "Slowly.", { "Retry-After": "3600" }));
   const error = await at(server.url)
