@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import login
 from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -13,11 +12,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_POST
 
-from day1site.join import BACKEND
 from day1site.login import LoginForm, PasswordForm, ThrottledForms, get_client_address
+from day1site.second_factor import finish_login
 from memory.engines.access.external_logins import list_providers
 from memory.engines.access.logins import LoginTrailEngine
 from memory.engines.access.members import list_memberships
+from memory.engines.access.second_factors import has_factor
 from memory.engines.store.health import is_damaged, is_reading_past_damage
 from memory.exceptions import Conflict, Day1Error
 from memory.views.frame.base import LAST, safe_referer
@@ -62,14 +62,9 @@ class Login(ThrottledForms, auth.LoginView):
         return super().post(request, *args, **kwargs)
 
     def form_valid(self, form: Any) -> HttpResponse:
-        LoginTrailEngine().record_event(user=form.get_user(), address=get_client_address(self.request))
+        if not has_factor(form.get_user()):
+            LoginTrailEngine().record_event(user=form.get_user(), address=get_client_address(self.request))
         return finish_login(self.request, form.get_user(), self.get_success_url())
-
-
-def finish_login(request: HttpRequest, user: Any, address: str, has_factor: bool = False) -> HttpResponse:
-    """Log a user in whose password or provider was right, and go on to an address of this site."""
-    login(request, user, BACKEND)
-    return HttpResponseRedirect(address)
 
 
 def render_login(request: HttpRequest, error: Day1Error) -> HttpResponse:

@@ -5,7 +5,7 @@ from django.urls import include, path, re_path
 from django.views.generic import RedirectView, TemplateView
 from django.views.i18n import set_language
 
-from day1site import account_views, api_router
+from day1site import account_views, api_router, second_factor
 from day1site.join import Join
 from day1site.login_link import LoginLinkPage
 from day1site.oidc import views as oidc
@@ -28,10 +28,12 @@ urlpatterns = [
     path("login", account_views.Login.as_view(), name="login"),
     path("login/oidc", oidc.begin, name="oidc"),
     path("login/oidc/callback", oidc.complete, name="oidc-callback"),
+    path("login/code", second_factor.LoginCode.as_view(), name="login-code"),
     path("login/<str:secret>", LoginLinkPage.as_view(), name="login-link"),
     path("logout", account_views.Logout.as_view(), name="logout"),
     path("join/<str:secret>", Join.as_view(), name="join"),
     path("account", account_views.account, name="account"),
+    path("account/second-factor", second_factor.Factor.as_view(), name="second-factor"),
     path("account/password", account_views.Password.as_view(), name="password"),
     path("theme", account_views.theme, name="theme"),
     path("language", set_language, name="language"),

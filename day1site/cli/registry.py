@@ -60,6 +60,7 @@ TABLE: dict[str, Entry] = {
     "keys": lazy_command(".keys:GROUP", "make, list and revoke API keys"),
     "import": lazy_command(".import_export:import_file", "Import facts from a file"),
     "export": lazy_command(".import_export:export_file", "Export a branch's facts"),
+    "user": lazy_command(".user:GROUP", "reset the second factor of an account"),
     "login": lazy_command(".login:login", "Make a link that logs you in once"),
     "reindex": lazy_command(".maintenance:reindex", "Rebuild the full-text index from the facts"),
     "reembed": lazy_command(".maintenance:reembed", "Give every fact a vector of the model in force"),

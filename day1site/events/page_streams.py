@@ -22,6 +22,7 @@ from day1site.events.stream_headers import HEADERS
 from day1site.server.asgi_auth import check_origin, in_thread, refuse, refuse_for
 from memory.actors import Actor
 from memory.engines.access.members import WEB_SURFACE, build_member_actor, list_memberships
+from memory.engines.access.second_factors import require_factor
 from memory.exceptions import NotFound, Unauthenticated, Unavailable
 
 BEAT_SECONDS = 15.0  # of silence: proxies close what is silent
@@ -91,12 +92,14 @@ class PageStreams:
 
     def read_actor(self, scope: Scope) -> Actor:
         """Return who reads the project of the path. Raises Unauthenticated, NotFound."""
-        user = read_user(dict(scope["headers"]).get(b"cookie", b"").decode("latin-1"))
+        login = read_login(dict(scope["headers"]).get(b"cookie", b"").decode("latin-1"))
+        user: Any = login.user
         path = self.path.fullmatch(scope["path"])
         assert path is not None  # it was chosen by its path
         member = next((one for one in list_memberships(user) if one.project.slug == path[1]), None)
         if member is None:
             raise NotFound("There is no project here that you belong to.")
+        require_factor(member.project, login.session)
         return build_member_actor(member, user, WEB_SURFACE)
 
 
@@ -110,15 +113,15 @@ def read_query(scope: Scope) -> QueryDict:
     return QueryDict(scope.get("query_string", b"").decode("latin-1"))
 
 
-def read_user(cookies: str) -> Any:
-    """Return the person whose session a browser sends. Raises Unauthenticated."""
+def read_login(cookies: str) -> HttpRequest:
+    """Return a request with the person and the session that a browser sends. Raises Unauthenticated."""
     request = HttpRequest()
     store = import_module(settings.SESSION_ENGINE).SessionStore
     request.session = store(parse_cookie(cookies).get(settings.SESSION_COOKIE_NAME))
-    user = get_user(request)
-    if not user.is_authenticated:
+    request.user = get_user(request)
+    if not request.user.is_authenticated:
         raise Unauthenticated("This needs a person who is logged in.")
-    return user
+    return request
 
 
 async def send_text(send: Send, text: str, more: bool = True) -> None:

@@ -29,6 +29,7 @@ from memory.engines.access.connections import GRANTED_SCOPES, ConnectionEngine
 from memory.engines.access.key_actors import MCP, limit_scopes
 from memory.engines.access.members import WEB_SURFACE, build_member_actor, list_memberships
 from memory.engines.access.oauth_clients import OAuthClientEngine, allows_redirect, is_fresh
+from memory.engines.access.second_factors import has_factor_for, require_factor
 from memory.engines.fields.keys import KEY
 from memory.engines.support.rate_limits import count_request
 from memory.exceptions import Day1Error, Invalid, RateLimited
@@ -237,7 +238,9 @@ def find_members(request: HttpRequest, resource: str) -> list[Membership]:
     found = [one for one in members if not slug or one.project.slug == slug]
     if not found:
         raise Invalid(NOT_MEMBER if slug else NO_PROJECT, name=slug)
-    return found
+    if slug:
+        require_factor(found[0].project, request.session)
+    return [one for one in found if has_factor_for(one.project, request.session)]
 
 
 def render_page(request: HttpRequest, client: OAuthClient, form: ConsentForm) -> HttpResponse:

@@ -20,10 +20,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET
 
-from day1site.account_views import finish_login, render_login
+from day1site.account_views import render_login
 from day1site.login import get_client_address
 from day1site.oidc.claims import has_second_factor, read_admission, read_identity
 from day1site.oidc.provider import Provider, get_provider
+from day1site.second_factor import finish_login
 from memory.engines.access.external_logins import ExternalLoginEngine
 from memory.engines.access.invitations import InvitationEngine, require_open
 from memory.engines.access.logins import LoginTrailEngine

@@ -22,6 +22,7 @@ from memory.models.projects import Invitation, LoginLink, Membership, Project, P
 from memory.models.questions import EvalRun, Question, RecallLog
 from memory.models.queue import QueueMessage
 from memory.models.relations import Relation
+from memory.models.second_factors import SecondFactor
 from memory.models.sessions import IngestedEvent, Session, WorkHandle
 from memory.models.snapshots import Snapshot, Workspace
 from memory.models.usage import Consumption, ProjectUsage

@@ -41,6 +41,11 @@ class Project(models.Model):
         default=True,
         help_text=_("Passwords, tokens and keys are taken out of whatever is written. Off: they are stored."),
     )
+    require_second_factor = models.BooleanField(
+        _("members need a second factor"),
+        default=False,
+        help_text=_("Members see the project with a second factor alone. API keys are not touched."),
+    )
     durable_categories = models.CharField(
         _("categories that outlive a task"),
         max_length=500,

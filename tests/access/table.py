@@ -417,8 +417,8 @@ PAGES = {
     **dict.fromkeys(("replay-batches", "replay-batch", "export-conversation"), "read"),
     **dict.fromkeys(("consolidations", "consolidation", "analytics", "agent"), "read"),
     **dict.fromkeys(("bundles", "bundle", "bundle-keys", "bundle-document"), "read"),
-    "secrets": "admin",
     "limits": "read",
+    **dict.fromkeys(("secrets", "require-second-factor"), "admin"),
     **dict.fromkeys(
         ("fact-new", "fact-edit", "new-merge-request", "bundle-upload", "fork", "replay-new", "pick"), "write"
     ),
@@ -489,6 +489,7 @@ FORMS = (
     Form("write", "bundle"),
     Form("admin", "secrets", {"redact_secrets": "on"}),
     Form("admin", "limits", {"limits": ""}),
+    Form("admin", "require-second-factor", {}),
     Form("admin", "bundle-keys", {"do": "make"}),
     Form("admin", "bundle-keys", {"do": "distrust:friend"}),
     Form("write", "tasks", {"name": "A task of the page"}),

@@ -62,6 +62,14 @@ PROJECT = Noun(
         form_help=_("Passwords, tokens and keys are taken out of whatever is written. Off: they are stored."),
     ),
     Field(
+        "require_second_factor",
+        Flag(),
+        "Whether members see the project with a second factor alone; keys are not touched.",
+        READ | Use.UPDATE,
+        label=_("Members need a second factor"),
+        form_help=_("Members see the project with a second factor alone. API keys are not touched."),
+    ),
+    Field(
         "durable_categories",
         Text(500),
         "Categories of facts that outlive a task, separated by commas; empty for the server's default.",

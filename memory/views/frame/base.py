@@ -20,6 +20,7 @@ from django.utils.translation import gettext_lazy
 from django.views.generic.base import TemplateView
 from django_htmx.http import HttpResponseClientRedirect
 
+from memory.engines.access.second_factors import FactorMissing
 from memory.engines.store.health import read_past_damage
 from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.engines.support.validation import secrets_found
@@ -75,6 +76,8 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
                 response = self.render_page(request, *args, slug=slug, **kwargs)
         except ProjectRenamed as error:
             response = self.relocate(request, error.slug)
+        except FactorMissing:
+            response = to_login(request, "second-factor")
         except Day1Error as error:
             response = self.render_rest(error, request, *args, slug=slug, **kwargs) or self.answer_to(error)
         finally:
@@ -208,12 +211,15 @@ def plain_address(request: HttpRequest) -> str:
     return with_query(request.path, words)
 
 
-def to_login(request: HttpRequest) -> HttpResponse:
-    """Redirect to the login, which leads back to this page, or to the one with the form or script."""
+def to_login(request: HttpRequest, page: str = "login") -> HttpResponse:
+    """Redirect to the login, or to another page that leads back to this one, or to that with the form or
+    script.
+    """
     if details := getattr(request, "htmx", None):
-        back = redirect_to_login(find_own_path(request, details.current_url or ""))
+        back = redirect_to_login(find_own_path(request, details.current_url or ""), page)
         return HttpResponseClientRedirect(back.url)
-    return redirect_to_login(request.get_full_path() if request.method == "GET" else safe_referer(request))
+    address = request.get_full_path() if request.method == "GET" else safe_referer(request)
+    return redirect_to_login(address, page)
 
 
 def safe_referer(request: HttpRequest, default: str | None = None) -> str:

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from memory.actors import SCOPES, Actor
 from memory.engines.access.members import build_member_actor, list_memberships
+from memory.engines.access.second_factors import require_factor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.merging.request_history import RequestHistoryEngine
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
@@ -217,6 +218,7 @@ def build_view_context(
         if moved:
             raise ProjectRenamed(moved.slug)
         raise NotFound("There is no project here that you belong to.")
+    require_factor(member.project, request.session)
     actor = build_member_actor(member, request.user, frame.surface)
     name = branch_name or request.GET.get("branch", "") or MAIN
     actor.require_scope("read", name)
