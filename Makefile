@@ -46,8 +46,8 @@ snapshots: ## write anew what outsiders see, in tests/snapshots
 coverage: ## run all tests and list the lines that none of them reached
 	python3 manage.py test -p pytest_cov.plugin --cov --cov-report=term-missing:skip-covered $(PARALLEL)
 
-wheel: ## build dist/day1_django-*.whl
-	.venv/bin/python -m hatchling build -t wheel
+wheel: ## build dist/day1_django-*.whl and the source that makes the same wheel
+	.venv/bin/python -m hatchling build -t sdist -t wheel
 
 format: ## format code and templates
 	.venv/bin/ruff check --fix .

@@ -6,9 +6,10 @@ from importlib.util import find_spec
 
 import click
 
+from day1site import __version__
 from day1site.cli.declared_fields import list_groups
 from day1site.cli.parameters import common_options
-from day1site.cli.usage import Group
+from day1site.cli.usage import Group, Option
 
 ABOUT = """Memory for AI agents: write facts, find them, work on branches.
 
@@ -122,4 +123,20 @@ def build() -> Group:
     )
     common_options(program)
     program.params.reverse()  # they were declared as for a function, the last one first
+    program.params.append(
+        Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=print_version,
+            help="print the version and end",
+        )
+    )
     return program
+
+
+def print_version(ctx: click.Context, _param: click.Parameter, is_asked: bool) -> None:
+    if is_asked:
+        print(f"day1 {__version__}")
+        ctx.exit()

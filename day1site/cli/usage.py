@@ -157,8 +157,8 @@ class Group(UsageFormat, click.Group):
 def arrange_words(command: click.Command, ctx: click.Context, words: Sequence[str]) -> list[str]:
     """Return the options first and then, behind ``--``, the arguments. Raises click.UsageError."""
     line = CommandWords(command, ctx, words)
-    if line.wants_help:
-        return ["--help"]
+    if line.eager:
+        return [line.eager]
     line.check()
     return [*line.options, "--", *line.arguments]
 
@@ -173,14 +173,14 @@ class CommandWords:
         self.unknown: list[tuple[int, str]] = []
         self.positions: list[int] = []
         self.seen: set[str] = set()
-        self.wants_help = False
+        self.eager = ""  # help or version: of the words nothing else counts
         options = [param for param in command.params if isinstance(param, click.Option)]
         self.flags = {flag: one for one in options for flag in (*one.opts, *one.secondary_opts)}
         self._sort(list(words))
 
     def _sort(self, words: list[str]) -> None:
         index, only_arguments = 0, False
-        while index < len(words) and not self.wants_help:
+        while index < len(words) and not self.eager:
             word = words[index]
             if isinstance(self.command, click.Group) and self.arguments:
                 self.arguments += words[index:]  # of the command that was named
@@ -199,7 +199,9 @@ class CommandWords:
         flag, has_value, value = word.partition("=")
         option = self.flags.get(flag)
         if word in HELP_FLAGS:
-            self.wants_help = True
+            self.eager = "--help"
+        elif option is not None and option.is_eager:
+            self.eager = word
         elif option is None:
             self.unknown.append((index, word))
         elif option.is_flag:

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
+from day1site import __version__
 from day1site.bootstrap import ROOT
 from day1site.cli import main
 from day1site.cli.errors import UsageError
@@ -49,6 +50,12 @@ def test_every_command_has_an_example_and_a_line_in_the_help(capsys: pytest.Capt
 def read_help(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     assert main([*words, "--help"]) == 0
     return capsys.readouterr().out
+
+
+def test_the_program_says_its_version_and_its_commands_do_not(capsys: pytest.CaptureFixture[str]) -> None:
+    assert [main(words) for words in (["--version"], ["--version", "facts"])] == [0, 0]
+    assert capsys.readouterr().out == f"day1 {__version__}\n" * 2
+    assert main(["facts", "--version"]) == 2
 
 
 def test_every_option_has_help() -> None:
