@@ -53,6 +53,13 @@ def test_two_that_add_at_once_store_each_line_once(memory: Day1) -> None:
     assert said(memory, "s1", **ADA) == ["Line 1.", "Line 2.", "Line 3.", "Line 4."]
 
 
+def test_what_has_no_key_of_its_own_is_stored_once_too(memory: Day1) -> None:
+    said_once = [*message("user", "Hello."), *message("assistant", "Hello.")]
+    for _ in range(2):  # as after a Conflict, which also says that messages are stored and not learned from
+        append(memory, said_once, "s1", read_first=True, **ADA)
+    assert said(memory, "s1", **ADA) == ["Hello.", "Hello."]
+
+
 def test_what_was_deleted_does_not_come_back(memory: Day1) -> None:
     append(memory, rows(1, 2), "s1", **ADA)
     [first, _second] = memory.messages.search("Line", **ADA)["results"]
@@ -84,6 +91,10 @@ def test_recall_tells_facts_and_what_was_said_in_other_sessions_of_one_person(me
     assert [line.partition(": ")[2] for line in found if "said" in line] == [
         "The boat of Ada lies in the harbour."
     ]
+    append(memory, message("assistant", "The anchor is of iron."), "a/s3", **ADA)
+    append(memory, message("assistant", "The anchor is new."), "s3", **ADA)
+    assert "iron" in recall(memory, "anchor", 800, ADA, "s3")  # another session, of which the end is the same
+    assert "iron" not in recall(memory, "anchor", 800, ADA, "a/s3")
     assert recall(memory, "boat", 1, ADA) == ""
     assert (recall(memory, " \n", 800, ADA), find(memory, "", 5, ADA)) == ("", [])
     hits = find(memory, "x" * 20_000 + " When does Ada sail?", 1, ADA)

@@ -41,10 +41,14 @@ def is_archived(memory: Day1, branch: str) -> bool:
 
 
 def test_the_readme_begins_with_what_runs(server: Up, capsys: pytest.CaptureFixture[str]) -> None:
-    play("clients/python/README.md")
-    assert capsys.readouterr().out == "- Access tokens expire after 15 minutes.\n"
-    assert Day1().branches.get("try-this")["archived_at"] is not None
+    for _ in range(2):  # a program runs more than once
+        play("clients/python/README.md")
+        assert capsys.readouterr().out == "- Access tokens expire after 15 minutes.\n"
     assert texts(Day1()) == ["Access tokens expire after 15 minutes."]
+    branch = Day1().branch("try-this")
+    assert texts(branch) == ["Access tokens expire after 15 minutes.", "Tokens could live for an hour."]
+    with pytest.raises(codes.Conflict, match=r"require_verified: Unverified facts: 1\. Have a person verify"):
+        branch.merge()  # as a new project's policy of main says
 
 
 def test_a_text_is_stored_and_messages_are_learned_from(memory: Day1) -> None:
@@ -204,12 +208,53 @@ def test_the_right_project_is_let_through(server: Up) -> None:
     assert Day1(project=server.first["project"]).projects.get(server.first["project"])["slug"] == "default"
 
 
+def test_no_name_leads_to_another_operation(memory: Day1) -> None:
+    fact = memory.remember("A.")
+    table: list[Callable[[], Any]] = [
+        lambda: memory.facts.get(".."),
+        lambda: memory.items.delete("../facts", fact["id"]),
+        lambda: memory.items.put("a/./b", "c", 1),
+        lambda: memory.items.get("a", "."),
+        lambda: memory.branches.delete("../facts/" + fact["id"]),
+    ]
+    for call in table:
+        with pytest.raises(codes.Invalid, match="may not have a segment of dots alone"):
+            call()
+    memory.items.put("a", "..b", 1)
+    assert (texts(memory), memory.items.get("a", "..b")["value"]) == (["1", "A."], 1)
+
+
+def test_what_no_header_or_address_holds_is_invalid(memory: Day1, monkeypatch: pytest.MonkeyPatch) -> None:
+    for key in ("ü", "a\nb"):
+        with pytest.raises(codes.Invalid, match="signs of ASCII alone"):
+            memory.facts.create("A.", idempotency_key=key)
+    for query in ("x" * 70_000, "\ud800"):
+        with pytest.raises(codes.Invalid, match="search_get cannot be asked"):
+            memory.facts.search_get(query)
+    monkeypatch.setenv("DAY1_SESSION", "s\n")
+    with pytest.raises(codes.Invalid) as caught:
+        Day1().recall("A")
+    assert (caught.value.field, texts(memory)) == ("day1_session", [])
+
+
+@pytest.mark.parametrize("name", ["", " ", "alice,bob"])
+def test_a_user_who_could_be_everybody_or_several_is_refused(name: str) -> None:
+    memory = Day1(key=KEY)
+    for make in (Day1, AsyncDay1):
+        with pytest.raises(ValueError, match="user is a name without commas"):
+            make(key=KEY, user=name)
+    with pytest.raises(ValueError, match="user is a name without commas"):
+        memory.on(user=name)
+    with pytest.raises(ValueError, match="branch is a name"):
+        memory.on(branch=name)
+
+
 def test_a_client_without_an_address_or_a_key_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(codes.Unauthenticated, match=r"No key: say key=…, or set DAY1_KEY\."):
         Day1()
     with pytest.raises(codes.Unauthenticated, match="characters that no key has"):
         Day1(key="schlüssel")
-    for url in ("localhost:8765", "ftp://a", "http://"):
+    for url in ("localhost:8765", "ftp://a", "http://", "http://a:b@c", "http://a?b", "http://a\n"):
         with pytest.raises(ValueError, match="url must be an address"):
             Day1(url, KEY)
     assert Day1("http://a:1/api/v1/", KEY).sender.target.url == "http://a:1"
@@ -249,6 +294,18 @@ def odd() -> Iterator[Odd]:
 
 
 PAGE = '{"results": [], "next": null, "previous": null}'
+
+
+def test_a_project_that_could_not_be_looked_at_is_asked_again(odd: Odd) -> None:
+    memory = Day1(odd.memory.sender.target.url, KEY, project="shop", retries=0)
+    odd.refuse(503, "unavailable")
+    with pytest.raises(codes.Unavailable):
+        memory.remember("A.")
+    for call in (lambda: memory.remember("A."), lambda: next(memory.events.follow())):
+        odd.refuse(404, "not_found", "Nothing with this id is visible here.")
+        with pytest.raises(codes.NotFound, match="not of the project shop"):
+            call()
+    assert [one.path for one in odd.asked] == ["/api/v1/projects/shop"] * 3
 
 
 def test_what_was_refused_for_now_is_sent_again_with_the_same_key(odd: Odd) -> None:
@@ -295,6 +352,7 @@ def test_nonsense_is_no_day1_server(odd: Odd) -> None:
         (200, "<html>", {}, "is no Day1 server: it sent no JSON object"),
         (200, '{"results": 1', {}, "is no Day1 server"),
         (200, "[1]", {}, "is no Day1 server"),
+        (200, "", {}, "is no Day1 server"),
         (200, "{}", {}, "is no page of a list"),
         (404, "<html>", {}, "answered 404 NOT FOUND, which Day1 does not"),
         (418, '["code"]', {}, "answered 418"),
@@ -340,12 +398,14 @@ def test_a_server_that_is_too_old_is_named(odd: Odd) -> None:
 
 
 def test_what_a_server_of_this_release_does_not_know_is_its_own_refusal(odd: Odd) -> None:
-    for version in ("9.9.9", ""):
+    newer = r"which there are\. The server is Day1 9\.9\.9, this is day1-client 0\.1"
+    for version, text in (("9.9.9", newer), ("", r"which there are\.$")):
         odd.memory.sender.version = None
         odd.refuse(404, "not_found", "There is no such address: GET /api/v1/ tells which there are.")
         odd.say(200, f'{{"name": "Day1", "version": "{version}"}}')
-        with pytest.raises(codes.NotFound):
+        with pytest.raises(codes.NotFound, match=text) as caught:
             odd.memory.facts.tags()
+        assert caught.value.status == 404
 
 
 # ---- events ----------------------------------------------------------------------------------------

@@ -138,7 +138,11 @@ export class Branch extends Day1 {
   }
 }
 
+/** Return what is given, by the API's names. Throws TypeError for a name that is nobody's, which is everybody, or several. */
 function readPlace({ branch, user, agent }: Place): Defaults {
+  for (const [said, name] of Object.entries({ branch, user, agent }))
+    if (typeof name === "string" && (!name.trim() || name.includes(",")))
+      throw new TypeError(`${said} is a name without commas, not "${name}"; undefined leaves it out.`);
   const said = Object.entries({ branch, user_id: user, agent_id: agent });
   return Object.fromEntries(said.filter(([, value]) => value)) as Defaults;
 }

@@ -27,6 +27,7 @@ interface Message {
 
 /** Follow what happens, without end: leave the loop, or abort the signal. What is refused is thrown. */
 export async function* followEvents(transport: Transport, options: EventOptions): AsyncGenerator<Event> {
+  await transport.checkProject(options.signal);
   let last = options.lastEventId?.toString();
   let retry = 2000;
   let failures = 0;

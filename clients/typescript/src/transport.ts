@@ -1,7 +1,7 @@
 /** Requests: the address, the key, deadlines and further tries. */
 
 import { mayBeVersion, nameVersions, readBody, readError } from "./answers.js";
-import { NotFound, Unauthenticated } from "./generated/codes.js";
+import { Invalid, NotFound, Unauthenticated } from "./generated/codes.js";
 import { Day1Error, NotDay1, Unreachable } from "./problem.js";
 
 const URL_HERE = "http://127.0.0.1:8765"; // of `python3 manage.py up` on this machine
@@ -70,7 +70,7 @@ export class Transport {
   constructor(settings: Settings) {
     const env = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {};
     const { url = env["DAY1_URL"] || URL_HERE, key = env["DAY1_KEY"] } = settings;
-    if (!/^https?:\/\/[^/]/.test(url))
+    if (!/^https?:\/\/[^/@?#\s]+(\/[^?#\s]*)?$/.test(url))
       throw new TypeError(`url must be an address such as ${URL_HERE}, not "${url}".`);
     if (!key) throw new Unauthenticated("No key: say key: …, or set DAY1_KEY.", { code: "unauthenticated" });
     this.url = url.replace(/\/+$/, "").replace(/\/api\/v1$/, "");
@@ -80,7 +80,11 @@ export class Transport {
 
   /** Return the body of the answer. Throws a Day1Error, or the reason of an aborted signal. */
   async send<T>(request: Request, options: Options = {}): Promise<T> {
-    if (this.project) await this.checkProject(options);
+    await this.checkProject(options.signal);
+    return this.sendOften(request, options);
+  }
+
+  private async sendOften<T>(request: Request, options: Options): Promise<T> {
     const idempotencyKey = request.keyed ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined;
     const retries = options.retries ?? this.settings.retries ?? 3;
     const read = (answer: Response) => readBody(answer, request.empty);
@@ -95,17 +99,14 @@ export class Transport {
     }
   }
 
-  /** Refuse a key of another project than the one that was said. */
-  private async checkProject(options: Options): Promise<void> {
-    const project = this.project!;
-    this.project = undefined;
+  /** Refuse a key of another project than the one that was said. Every call is, until one check came to its end. */
+  async checkProject(signal?: AbortSignal): Promise<void> {
+    const project = this.project;
+    if (!project) return;
     try {
-      await this.send(
-        { method: "GET", path: `/projects/${encodeURIComponent(project)}` },
-        { signal: options.signal },
-      );
+      await this.sendOften({ method: "GET", path: `/projects/${encodeURIComponent(project)}` }, { signal });
+      this.project = undefined;
     } catch (error) {
-      this.project = project;
       if (!(error instanceof NotFound)) throw error;
       throw new NotFound(`The key is not of the project ${project}.`, { ...error }, { cause: error });
     }
@@ -139,6 +140,9 @@ export class Transport {
   }
 
   private address(request: Request): string {
+    const names = decodeURIComponent(request.path).split("/");
+    if (names.some((name) => name === "." || name === ".."))
+      throw new Invalid("A name may not have a segment of dots alone.", { code: "invalid" }); // it would lead to another operation
     return `${this.url}/api/v1${request.path}${writeQuery(request.query)}`;
   }
 

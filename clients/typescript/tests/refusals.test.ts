@@ -103,7 +103,8 @@ test("a call, and the wait between two tries, end with their signal", async () =
 });
 
 test("what says no server or no key is refused before anything is sent", () => {
-  expect(() => new Day1({ url: "localhost:8765", key: "k" })).toThrow(TypeError);
+  for (const url of ["localhost:8765", "http://a:b@c", "http://a?b"])
+    expect(() => new Day1({ url, key: "k" })).toThrow(TypeError);
   expect(() => new Day1({ url: "http://127.0.0.1:9", key: "" })).toThrow(Unauthenticated);
 });
 
@@ -114,6 +115,31 @@ test("a key of another project is refused with the first call", async () => {
   expect(await memory.facts.get("f1")).toEqual(FACT);
   const paths = server.asked.map((one) => one.path.replace("/api/v1", ""));
   expect(paths).toEqual(["/projects/b", "/projects/b", "/facts/f1"]);
+});
+
+test("a project that could not be looked at is asked again, by streams too", async () => {
+  const server = await serve(problem(503, "unavailable"), problem(404, "not_found", "No such project."));
+  const memory = at(server.url, { project: "b", retries: 0 });
+  await expect(memory.facts.get("f1")).rejects.toThrow("unavailable");
+  await expect(memory.facts.get("f1")).rejects.toThrow("The key is not of the project b.");
+  await expect(memory.events.follow().next()).rejects.toThrow("The key is not of the project b.");
+  expect(server.asked.map((one) => one.path)).toEqual(Array(3).fill("/api/v1/projects/b"));
+});
+
+test("no name leads to another operation, and no user is everybody or several", async () => {
+  const server = await serve(json(FACT));
+  const memory = at(server.url);
+  const calls = [
+    () => memory.facts.get(".."),
+    () => memory.items.delete("../facts", "f1"),
+    () => memory.items.put("a/./b", "c", { value: 1 }),
+  ];
+  for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "invalid", status: 0 });
+  expect(server.asked).toEqual([]);
+  for (const user of ["", " ", "alice,bob"]) {
+    expect(() => at(server.url, { user })).toThrow(TypeError);
+    expect(() => memory.on({ user })).toThrow(TypeError);
+  }
 });
 
 test("a search says its session, other calls do not", async () => {

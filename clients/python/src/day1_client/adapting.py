@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar, cast
+from uuid import uuid4
 
 from day1_client import Day1
 from day1_client.codes import Conflict
@@ -66,6 +67,12 @@ def name_session(session_id: str) -> str:
     return "session-" + hashlib.sha256(session_id.encode("utf-8", "replace")).hexdigest()
 
 
+def read_session(row: Any) -> str:
+    """Return the name that an end user gave the session of a row: the user stands before it there."""
+    name: str = row["session_id"]
+    return name.partition("/")[2] if row["user_id"] or row["app_id"] else name
+
+
 def clean(text: str) -> str:
     """Return a text without NUL and lone surrogates, which cannot be stored."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
@@ -86,10 +93,10 @@ def to_json(value: Any) -> str:
 
 
 def message(role: str, text: str, key: str = "", **fields: Any) -> list[dict[str, Any]]:
-    """Return a message as Day1 takes it, in pieces where it is long; ``key`` marks it as stored."""
+    """Return a message as Day1 takes it, in pieces where it is long; by its key it is known as stored."""
     text = clean(text)
     pieces = [text[at : at + MAX_PIECE_LENGTH] for at in range(0, len(text), MAX_PIECE_LENGTH)]
-    fields["metadata"] = clean_json({**fields.get("metadata", {}), **({"key": key} if key else {})})
+    fields["metadata"] = clean_json({**fields.get("metadata", {}), "key": key or uuid4().hex})
     return [{"role": role, "content": piece, **fields} for piece in pieces if piece.strip()]
 
 
@@ -110,7 +117,7 @@ def append(
     for tries in range(MAX_TRIES):
         if read:
             known = known_keys(memory, session, said)
-            messages = [one for one in messages if one["metadata"].get("key") not in known]
+            messages = [one for one in messages if one["metadata"]["key"] not in known]
         if not messages:
             return
         try:
@@ -128,14 +135,10 @@ def append(
                 raise
 
 
-def mark(
-    memory: Day1, messages: Sequence[dict[str, Any]], session: str, said: Mapping[str, Any]
-) -> str | None:
-    """Return the Idempotency-Key of a request whose first message has a key."""
-    if key := messages[0]["metadata"].get("key"):
-        named = {**memory.sender.target.defaults, **said}
-        return hashlib.sha256(repr((sorted(named.items()), session, key)).encode()).hexdigest()
-    return None
+def mark(memory: Day1, messages: Sequence[dict[str, Any]], session: str, said: Mapping[str, Any]) -> str:
+    """Return the Idempotency-Key of a request, by its first message."""
+    named, key = {**memory.sender.target.defaults, **said}, messages[0]["metadata"]["key"]
+    return hashlib.sha256(repr((sorted(named.items()), session, key)).encode()).hexdigest()
 
 
 def known_keys(memory: Day1, session: str, said: Mapping[str, Any]) -> set[Any]:
@@ -185,7 +188,7 @@ def find_said(memory: Day1, query: str, limit: int, owner: Whose, session: str =
     said = memory.messages.search(query, limit=min(limit, 100), role=["user", "assistant"], **owner)
     for hit in said["results"] if said["known"] else ():
         row = hit["message"]
-        if session and row["session_id"].rpartition("/")[2] == session:
+        if session and session in (row["session_id"], read_session(row)):
             continue
         at = row["said_at"] or row["created_at"]
         yield Hit(row["id"], row["content"], row["role"], at, hit["evidence"], row["metadata"])

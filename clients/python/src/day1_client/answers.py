@@ -14,13 +14,13 @@ from day1_client.version import __version__
 NO_ADDRESS = "There is no such address"  # how the server says that it knows no route
 
 
-def read_answer(answer: httpx.Response, url: str) -> Any:
-    """Return the JSON of an answer, None where it has none. Raises Day1Error."""
+def read_answer(answer: httpx.Response, url: str, may_be_empty: bool = False) -> Any:
+    """Return the JSON of an answer, None of one without content. Raises Day1Error."""
     if answer.status_code == 304:
         raise NotModified("It is as it was.", status=304)
     if not answer.is_success:
         raise read_refusal(answer, url)
-    if not answer.content:
+    if answer.status_code == 204 or (may_be_empty and not answer.content):
         return None
     try:
         found = answer.json()
@@ -72,9 +72,14 @@ def is_too_old(error: Day1Error) -> bool:
 
 
 def explain(error: Day1Error, name: str, version: str) -> Day1Error:
-    """Return the error; where the server is of an earlier release than this client, one that says so."""
-    if not version or as_numbers(version) >= as_numbers(__version__):
+    """Return the error; where the server is of another release than this client, one that says so."""
+    if not version or as_numbers(version) == as_numbers(__version__):
         return error
+    if as_numbers(version) > as_numbers(__version__):
+        kept = {name: getattr(error, name) for name in ("code", "status", "field", "data", "retry_after")}
+        return type(error)(
+            f"{error.text} The server is Day1 {version}, this is day1-client {__version__}.", **kept
+        )
     what = f"{error.field} of {name}" if error.code == "unknown_field" and error.field else name
     text = f"The server is Day1 {version}, which does not know {what}; this is day1-client {__version__}."
     return ServerTooOld(text, status=error.status, field=error.field, data=error.data)

@@ -30,20 +30,27 @@ def make_target(
 ) -> Target:
     """Return what is given, else what the environment says. Raises ValueError."""
     address = (url or os.environ.get("DAY1_URL") or URL).rstrip("/").removesuffix("/api/v1")
-    given = {
-        "branch": branch,
-        "user_id": user,
-        "agent_id": agent,
-        "day1_session": os.environ.get("DAY1_SESSION"),
-    }
-    defaults = {name: value for name, value in given.items() if value}
+    session = os.environ.get("DAY1_SESSION")
+    defaults = name_place(branch, user, agent) | ({"day1_session": session} if session else {})
     return Target(address, key or os.environ.get("DAY1_KEY", ""), defaults, retries)
 
 
 def renamed(target: Target, branch: str | None, user: str | None, agent: str | None) -> Target:
-    """Return the same server and key with other defaults."""
+    """Return the same server and key with other defaults. Raises ValueError."""
+    return replace(target, defaults={**target.defaults, **name_place(branch, user, agent)})
+
+
+def name_place(branch: str | None, user: str | None, agent: str | None) -> dict[str, str]:
+    """Return what of these is given, by the API's names.
+
+    Raises ValueError for a name that could be read as nobody's, which is everybody, or as several.
+    """
     given = {"branch": branch, "user_id": user, "agent_id": agent}
-    return replace(target, defaults={**target.defaults, **{name: one for name, one in given.items() if one}})
+    for field, name in given.items():
+        if name is not None and (not name.strip() or "," in name):
+            said = field.removesuffix("_id")
+            raise ValueError(f"{said} is a name without commas, not {name[:50]!r}; None leaves it out.")
+    return {field: name for field, name in given.items() if name is not None}
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import uuid4
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, MessageStatus
 from pydantic import ConfigDict, Field
 
 from day1_client import Day1
-from day1_client.adapting import append, in_thread, message, name_session, whose
+from day1_client.adapting import append, in_thread, message, name_session, read_session, whose
 from day1_client.codes import NotFound
 
 BATCH_SIZE = 1_000
@@ -94,7 +93,7 @@ class Day1ChatStore(AsyncDBChatStore):
     async def get_keys(self) -> list[str]:
         """Return the sessions of this end user."""
         rows = await in_thread(lambda: list(self.memory.conversations.list(limit=100, **self._owner)))
-        return list(dict.fromkeys(row["session_id"].rpartition("/")[2] for row in rows))
+        return list(dict.fromkeys(map(read_session, rows)))
 
     @property
     def _owner(self) -> dict[str, Any]:
@@ -128,12 +127,12 @@ def find_status(row: Any, mark: str) -> MessageStatus:
 
 def write_message(one: ChatMessage, status: MessageStatus) -> list[dict[str, Any]]:
     """Return a message as Day1 takes it: its text, or all of it as JSON where there is more."""
-    fields = {"metadata": {"status": "archived"}} if status == MessageStatus.ARCHIVED else {}
+    fields: dict[str, Any] = {"metadata": {"status": "archived"}} if status == MessageStatus.ARCHIVED else {}
     is_text = len(one.blocks) == 1 and isinstance(one.blocks[0], TextBlock) and not one.additional_kwargs
     if is_text and (one.content or "").strip() and one.role.value in TEXTS:
-        return message(one.role.value, one.content or "", uuid4().hex, **fields)
+        return message(one.role.value, one.content or "", **fields)
     role = "tool_result" if one.role == MessageRole.TOOL else "tool_call"
-    return message(role, one.model_dump_json(), uuid4().hex, **fields)
+    return message(role, one.model_dump_json(), **fields)
 
 
 def read_message(rows: list[Any]) -> ChatMessage:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from day1_client.answers import explain, is_too_old, no_answer, parse_version, read_answer
-from day1_client.codes import NotFound, Unauthenticated
+from day1_client.codes import Invalid, NotFound, Unauthenticated
 from day1_client.errors import Day1Error
 from day1_client.events import EventStream
 from day1_client.values import Call, build_call
@@ -24,6 +24,7 @@ PREFIX = "/api/v1"
 MAX_PAUSE = 60.0  # a server that asks for more is not waited for
 CONDITIONS = {"If-Match", "If-None-Match", "only_new", "only_present", "expected_version"}
 READS = {"facts.search"}  # that say in a body what they ask
+MAY_BE_EMPTY = {"ingest.hook"}  # successes that have nothing to tell
 NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
@@ -38,7 +39,8 @@ class Target:
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        is_plain = not (parts.username or parts.query or parts.fragment) and self.url.isprintable()
+        if parts.scheme not in ("http", "https") or not parts.hostname or not is_plain:
             raise ValueError(f"url must be an address such as http://127.0.0.1:8765, not {self.url!r}.")
         if not self.key:
             raise Unauthenticated("No key: say key=…, or set DAY1_KEY.")
@@ -51,10 +53,13 @@ class Target:
         told |= {"Content-Type": "application/json"} if call.content is not None else {}
         if call.takes_key:
             call.headers.setdefault("Idempotency-Key", str(uuid.uuid4()))
+        try:
+            url = httpx.URL(f"{self.url}{PREFIX}{call.path}", params=call.query)
+        except (httpx.InvalidURL, UnicodeEncodeError) as error:
+            raise Invalid(f"{call.name} cannot be asked: {error}.") from None
         return {
             "method": call.method,
-            "url": f"{self.url}{PREFIX}{call.path}",
-            "params": call.query,
+            "url": url,
             "headers": told | call.headers | headers,
             "content": call.content,
         }
@@ -76,7 +81,7 @@ class Tries:
     def pause(self, error: Exception) -> float:
         """Return how long to wait before the next try. Raises what went wrong where there is none."""
         told = error if isinstance(error, Day1Error) else no_answer(error, self.target.url)
-        if not self.left or not self._may_repeat(error):
+        if self.left < 1 or not self._may_repeat(error):
             raise told from (None if told is error else error)
         number, self.left = self.target.retries - self.left, self.left - 1
         usual = min(0.25 * 2**number, 8.0) * random.uniform(0.75, 1.25)
@@ -116,13 +121,17 @@ class Sender:
 
     def send(self, name: str, address: str, given: Mapping[str, Any], **how: str) -> Any:
         """Return what an operation answers. Raises Day1Error."""
-        if self.project:
-            self._check_project()
+        if project := self.project:
+            self._check_project(project)
+        return self._answer(name, address, given, **how)
+
+    def _answer(self, name: str, address: str, given: Mapping[str, Any], **how: str) -> Any:
         call = build_call(name, address, given, self.target.defaults, **how)
         tries = Tries(call, self.target)
         while True:
             try:
-                return read_answer(self.http.request(**self.target.build(call)), self.target.url)
+                answer = self.http.request(**self.target.build(call))
+                return read_answer(answer, self.target.url, call.name in MAY_BE_EMPTY)
             except Day1Error as error:
                 if is_too_old(error):
                     raise explain(error, name, self.server_version()) from None
@@ -130,14 +139,13 @@ class Sender:
             except httpx.RequestError as error:
                 time.sleep(tries.pause(error))
 
-    def _check_project(self) -> None:
+    def _check_project(self, project: str) -> None:
         """Refuse a key of another project than the one that was said. Raises NotFound."""
-        project, self.project = self.project, None
         try:
-            self.send("projects.get", "GET /projects/{slug}", {"slug": project})
+            self._answer("projects.get", "GET /projects/{slug}", {"slug": project})
         except NotFound as error:
-            self.project = project
             raise NotFound(f"The key is not of the project {project}.", status=error.status) from None
+        self.project = None  # every call is checked until one check came to its end
 
     def server_version(self) -> str:
         """Return the release of the server; "" where it does not tell."""
@@ -151,6 +159,8 @@ class Sender:
 
     def follow(self, name: str, address: str, given: Mapping[str, Any], **how: str) -> Iterator[Any]:
         """Yield events for ever; a lost connection is taken up where it was. Raises Day1Error."""
+        if project := self.project:
+            self._check_project(project)
         stream = EventStream(build_call(name, address, given, self.target.defaults, **how))
         while True:
             try:
@@ -187,13 +197,17 @@ class AsyncSender:
 
     async def send(self, name: str, address: str, given: Mapping[str, Any], **how: str) -> Any:
         """Return what an operation answers. Raises Day1Error."""
-        if self.project:
-            await self._check_project()
+        if project := self.project:
+            await self._check_project(project)
+        return await self._answer(name, address, given, **how)
+
+    async def _answer(self, name: str, address: str, given: Mapping[str, Any], **how: str) -> Any:
         call = build_call(name, address, given, self.target.defaults, **how)
         tries = Tries(call, self.target)
         while True:
             try:
-                return read_answer(await self.http.request(**self.target.build(call)), self.target.url)
+                answer = await self.http.request(**self.target.build(call))
+                return read_answer(answer, self.target.url, call.name in MAY_BE_EMPTY)
             except Day1Error as error:
                 if is_too_old(error):
                     raise explain(error, name, await self.server_version()) from None
@@ -201,14 +215,13 @@ class AsyncSender:
             except httpx.RequestError as error:
                 await asyncio.sleep(tries.pause(error))
 
-    async def _check_project(self) -> None:
+    async def _check_project(self, project: str) -> None:
         """Refuse a key of another project than the one that was said. Raises NotFound."""
-        project, self.project = self.project, None
         try:
-            await self.send("projects.get", "GET /projects/{slug}", {"slug": project})
+            await self._answer("projects.get", "GET /projects/{slug}", {"slug": project})
         except NotFound as error:
-            self.project = project
             raise NotFound(f"The key is not of the project {project}.", status=error.status) from None
+        self.project = None  # every call is checked until one check came to its end
 
     async def server_version(self) -> str:
         """Return the release of the server; "" where it does not tell."""
@@ -224,6 +237,8 @@ class AsyncSender:
         self, name: str, address: str, given: Mapping[str, Any], **how: str
     ) -> AsyncIterator[Any]:
         """Yield events for ever; a lost connection is taken up where it was. Raises Day1Error."""
+        if project := self.project:
+            await self._check_project(project)
         stream = EventStream(build_call(name, address, given, self.target.defaults, **how))
         while True:
             try:

@@ -2269,6 +2269,7 @@ class NewProject(Redaction):
     recipe: str
     least_evidence: float | None
     redact_secrets: bool
+    require_second_factor: bool
     durable_categories: str
     age_facts: bool
     category_ttl_days: dict[str, Any]
@@ -2586,6 +2587,7 @@ class Project(Redaction):
     recipe: str
     least_evidence: float | None
     redact_secrets: bool
+    require_second_factor: bool
     durable_categories: str
     age_facts: bool
     category_ttl_days: dict[str, Any]

@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import Any, Final
 from urllib.parse import quote
 
+from day1_client.codes import Invalid
+
 HEADERS = {
     "idempotency_key": "Idempotency-Key",
     "if_match": "If-Match",
@@ -70,7 +72,7 @@ def build_call(
     kept = {name: value for name, value in values.items() if value is not None or name in nulls.split()}
     places = {name: encode_place(name, kept.pop(name)) for name in list(kept) if f"{{{name}}}" in path}
     call = Call(name, method, path.format(**places), takes_key=takes_key)
-    call.headers = {HEADERS[name]: str(kept.pop(name)) for name in HEADERS if name in kept}
+    call.headers = {HEADERS[name]: encode_header(name, kept.pop(name)) for name in HEADERS if name in kept}
     asked = query.split() if method in WRITES else list(kept)
     call.query = [pair for name in asked if name in kept for pair in encode_query(name, kept.pop(name))]
     call.body = kept.get("body", kept) if "body" in values else kept
@@ -78,11 +80,24 @@ def build_call(
 
 
 def encode_place(name: str, value: Any) -> str:
-    """Return a value as a part of an address; an empty one would name the list instead, so it is a blank."""
+    """Return a value as a part of an address; an empty one would name the list instead, so it is a blank.
+
+    Raises Invalid for a step up, which would lead to another operation: no name of Day1 has one.
+    """
     text = str(value)
+    if any(part in (".", "..") for part in text.split("/")):
+        raise Invalid(f"{name} may not have a segment of dots alone.", field=name)
     if not text.strip("/"):
         return "%20"
-    return quote(text, safe="/" if name in ("namespace", "name") else "")
+    return quote(text, safe="/" if name in ("namespace", "name") else "", errors="surrogatepass")
+
+
+def encode_header(name: str, value: Any) -> str:
+    """Return a value as that of a header. Raises Invalid for what none can hold."""
+    text = str(value)
+    if not text.isascii() or not text.isprintable():
+        raise Invalid(f"{name} may hold letters, digits and signs of ASCII alone, not {text!r}.", field=name)
+    return text
 
 
 def encode_query(name: str, value: Any) -> list[tuple[str, str]]:

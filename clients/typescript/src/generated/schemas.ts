@@ -2699,6 +2699,7 @@ export interface NewProject {
   recipe: string;
   least_evidence: number | null;
   redact_secrets: boolean;
+  require_second_factor: boolean;
   durable_categories: string;
   age_facts: boolean;
   category_ttl_days: Record<string, unknown>;
@@ -2732,6 +2733,7 @@ export interface NewProjectInput {
   /** How search ranks where a call names no recipe; empty for the server's default. */ recipe?: string;
   /** A search whose hits have less evidence says that nothing is known; null for 0. */ least_evidence?: number | null;
   /** Whether passwords, tokens and keys are taken out of whatever is written. */ redact_secrets?: boolean;
+  /** Whether members see the project with a second factor alone; keys are not touched. */ require_second_factor?: boolean;
   /** Categories of facts that outlive a task, separated by commas; empty for the server's default. */ durable_categories?: string;
   /** Whether facts that are expired, old or over the budget are archived every day. */ age_facts?: boolean;
   /** Category -> days after which its facts are archived, 1 to 3,650, for at most 50 categories. */ category_ttl_days?: Record<string, unknown>;
@@ -3075,6 +3077,7 @@ export interface Project {
   recipe: string;
   least_evidence: number | null;
   redact_secrets: boolean;
+  require_second_factor: boolean;
   durable_categories: string;
   age_facts: boolean;
   category_ttl_days: Record<string, unknown>;
@@ -3104,6 +3107,7 @@ export interface ProjectInput {
   /** How search ranks where a call names no recipe; empty for the server's default. */ recipe?: string;
   /** A search whose hits have less evidence says that nothing is known; null for 0. */ least_evidence?: number | null;
   /** Whether passwords, tokens and keys are taken out of whatever is written. */ redact_secrets?: boolean;
+  /** Whether members see the project with a second factor alone; keys are not touched. */ require_second_factor?: boolean;
   /** Categories of facts that outlive a task, separated by commas; empty for the server's default. */ durable_categories?: string;
   /** Whether facts that are expired, old or over the budget are archived every day. */ age_facts?: boolean;
   /** Category -> days after which its facts are archived, 1 to 3,650, for at most 50 categories. */ category_ttl_days?: Record<string, unknown>;

@@ -28,8 +28,9 @@ class Projects(Group):
         limits: Mapping[str, Any] | None = None, member_limit: int | Null | None = None,
         members: Sequence[t.NewMemberInput] | None = None, name: str | None = None,
         propose_reflections: bool | None = None, recipe: str | None = None,
-        redact_secrets: bool | None = None, stale_after_days: int | Null | None = None,
-        template: str | None = None, user_fact_limit: int | Null | None = None,
+        redact_secrets: bool | None = None, require_second_factor: bool | None = None,
+        stale_after_days: int | Null | None = None, template: str | None = None,
+        user_fact_limit: int | Null | None = None,
     ) -> t.NewProject:
         """Make a project, with what a template says, members and a first key."""
         return self._send("projects.create", "POST /projects", locals())
@@ -60,8 +61,8 @@ class Projects(Group):
         fact_budget: int | Null | None = None, least_evidence: float | Null | None = None,
         limits: Mapping[str, Any] | None = None, member_limit: int | Null | None = None,
         name: str | None = None, propose_reflections: bool | None = None, recipe: str | None = None,
-        redact_secrets: bool | None = None, stale_after_days: int | Null | None = None,
-        user_fact_limit: int | Null | None = None,
+        redact_secrets: bool | None = None, require_second_factor: bool | None = None,
+        stale_after_days: int | Null | None = None, user_fact_limit: int | Null | None = None,
     ) -> t.Project:
         """Change settings of a project."""
         return self._send("projects.update", "PATCH /projects/{slug}", locals())
