@@ -27,6 +27,7 @@ class RememberedMessageInput(s.Serializer):
     )
     name = s.CharField(required=False, help_text="Of the speaker.")
     said_at = s.DateTimeField(required=False, help_text="When it was said, if that was earlier.")
+    metadata = s.DictField(required=False, help_text="Kept with the message, as it is.")
 
 
 class RememberInput(s.Serializer):

@@ -17,7 +17,7 @@ from memory.api.access import SESSION_HEADER
 from memory.api.base import REDACTED_FIELDS
 from memory.api.refusals import REFUSALS, WITHOUT_BODY, build_problem_schema, build_refusal
 from memory.engines.facts.short_ids import SHORT_ID
-from memory.engines.fields.common import KEY_LENGTH, NAMESPACE_LENGTH
+from memory.engines.fields.common import END_USER, KEY_LENGTH, NAMESPACE_LENGTH
 from memory.engines.fields.policies import POLICY
 from memory.engines.support import idempotency
 from memory.engines.support.ordering import Ordering
@@ -231,7 +231,9 @@ def route(
     )
 
 
-FILTERS = list_filter_parameters(FactFilterSet)
+WHOSE = {one.name: query(one.name, {"type": "string", "maxLength": 200}, one.help) for one in END_USER}
+# A search is about one end user, where a list may be about several.
+FILTERS = [WHOSE.get(one.name, one) for one in list_filter_parameters(FactFilterSet)]
 BRANCHES = query(
     "branches",
     {"type": "array", "items": TEXT},

@@ -138,3 +138,13 @@ def test_each_code_has_its_class() -> None:
 
 def test_the_version_is_that_of_the_server() -> None:
     assert version.__version__ == __version__
+
+
+def test_what_a_search_takes_is_what_the_server_takes() -> None:
+    for name in ("facts_search_retrieve", "facts_explain_retrieve"):  # a list may be about several
+        [search] = [one for one in load_operations() if one.id == name]
+        kinds = {
+            one.name: one.schema["type"] for one in search.parameters if one.name in ("user_id", "app_id")
+        }
+        assert kinds == {"user_id": "string", "app_id": "string"}
+    assert "metadata" in load_schemas()["RememberedMessageInput"]["properties"]

@@ -2825,6 +2825,7 @@ class RememberedMessageInput(TypedDict):
     content: str
     name: NotRequired[str]
     said_at: NotRequired[When]
+    metadata: NotRequired[Mapping[str, Any]]
 
 
 class Removal(TypedDict):

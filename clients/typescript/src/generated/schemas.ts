@@ -3392,6 +3392,7 @@ export interface RememberedMessageInput {
   /** A text, or a list of parts of which those of type text are read. */ content: string;
   /** Of the speaker. */ name?: string;
   /** When it was said, if that was earlier. */ said_at?: string;
+  /** Kept with the message, as it is. */ metadata?: Record<string, unknown>;
 }
 
 /** A removal: of a project that is gone, or with the state removing of one that is being taken away. */

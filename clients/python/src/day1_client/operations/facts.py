@@ -72,12 +72,12 @@ class Facts(Group):
         return self._send("facts.delete", "DELETE /facts/{id}", locals())
 
     def explain(
-        self, id: t.At, q: str, *, agent_id: str | Sequence[str] | None = None,
-        app_id: str | Sequence[str] | None = None, at: t.At | None = None, branch: str | None = None,
-        category: str | Sequence[str] | None = None, created_after: t.When | None = None,
-        created_before: t.When | None = None, current_cycle: int | None = None,
-        include: t.Include | Sequence[t.Include] | None = None, kind: t.Kind | Sequence[t.Kind] | None = None,
-        limit: int | None = None, max_confidence: float | None = None, min_confidence: float | None = None,
+        self, id: t.At, q: str, *, agent_id: str | Sequence[str] | None = None, app_id: str | None = None,
+        at: t.At | None = None, branch: str | None = None, category: str | Sequence[str] | None = None,
+        created_after: t.When | None = None, created_before: t.When | None = None,
+        current_cycle: int | None = None, include: t.Include | Sequence[t.Include] | None = None,
+        kind: t.Kind | Sequence[t.Kind] | None = None, limit: int | None = None,
+        max_confidence: float | None = None, min_confidence: float | None = None,
         namespace: str | None = None, origin: t.Origin | Sequence[t.Origin] | None = None,
         parent_id: str | None = None, pinned: bool | None = None, priority: t.Priority | Sequence[t.Priority]
         | None = None, recipe: t.Recipe | None = None, repository: str | None = None,
@@ -85,9 +85,9 @@ class Facts(Group):
         source_id: str | Sequence[str] | None = None, source_type: t.SourceType | Sequence[t.SourceType] |
         None = None, status: t.Status | Sequence[t.Status] | None = None, tag_prefix: str | None = None,
         tags: str | Sequence[str] | None = None, task_id: str | Sequence[str] | None = None,
-        user_id: str | Sequence[str] | None = None, valid_after: t.When | None = None,
-        valid_at: t.When | None = None, valid_before: t.When | None = None, verification_status:
-        t.VerificationStatus | None = None, visibility: t.Visibility | Sequence[t.Visibility] | None = None,
+        user_id: str | None = None, valid_after: t.When | None = None, valid_at: t.When | None = None,
+        valid_before: t.When | None = None, verification_status: t.VerificationStatus | None = None,
+        visibility: t.Visibility | Sequence[t.Visibility] | None = None,
     ) -> t.Explanation:
         """Why a query finds a fact, or why not."""
         return self._send("facts.explain", "GET /facts/{id}/explain", locals(), plain="agent_id")
@@ -183,7 +183,7 @@ class Facts(Group):
 
     def search_get(
         self, q: str, *, day1_session: str | None = None, agent_id: str | Sequence[str] | None = None,
-        app_id: str | Sequence[str] | None = None, at: t.At | None = None, branch: str | None = None,
+        app_id: str | None = None, at: t.At | None = None, branch: str | None = None,
         branches: str | Sequence[str] | None = None, category: str | Sequence[str] | None = None,
         created_after: t.When | None = None, created_before: t.When | None = None,
         current_cycle: int | None = None, cursor: str | None = None,
@@ -197,9 +197,9 @@ class Facts(Group):
         source_id: str | Sequence[str] | None = None, source_type: t.SourceType | Sequence[t.SourceType] |
         None = None, status: t.Status | Sequence[t.Status] | None = None, tag_prefix: str | None = None,
         tags: str | Sequence[str] | None = None, task_id: str | Sequence[str] | None = None,
-        user_id: str | Sequence[str] | None = None, valid_after: t.When | None = None,
-        valid_at: t.When | None = None, valid_before: t.When | None = None, verification_status:
-        t.VerificationStatus | None = None, visibility: t.Visibility | Sequence[t.Visibility] | None = None,
+        user_id: str | None = None, valid_after: t.When | None = None, valid_at: t.When | None = None,
+        valid_before: t.When | None = None, verification_status: t.VerificationStatus | None = None,
+        visibility: t.Visibility | Sequence[t.Visibility] | None = None,
     ) -> Page[t.Hit, t.Found]:
         """Search facts."""
         return self._page("facts.search_get", "GET /facts/search", locals(), plain="agent_id")
