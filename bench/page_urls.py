@@ -58,6 +58,7 @@ NOT_A_PAGE = {
     **dict.fromkeys(("save-view", "admin:save-view", "change-view", "admin:change-view"), FORM),
     "join": OPENED,
     "login-link": OPENED,
+    **dict.fromkeys(("oidc", "oidc-callback"), "lead to the provider and back"),
     "oauth-authorize": "is opened by a program: its own tests do",
     **dict.fromkeys(("webhook", "admin:webhook", "delete-webhook", "admin:delete-webhook"), OPENED),
     **dict.fromkeys(("revoke-connection", "admin:revoke-connection"), OPENED),

@@ -126,6 +126,7 @@ ACTION_LABELS: dict[str, Any] = {
     "session.restore": _("restored a session"),
     "erasure.begin": _("began an erasure"),
     "erasure.done": _("erased for good"),
+    "import.begin": _("began an import from another product"),
     "handoff.create": _("handed work over"),
     "handoff.accept": _("accepted a handoff"),
     "handoff.reject": _("rejected a handoff"),

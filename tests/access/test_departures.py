@@ -284,6 +284,7 @@ def test_members_over_rest(leaver: Membership, made: dict[str, Any], project: Pr
             "id": str(User.objects.get(username="nora").pk),
             "username": "nora",
             "role": "viewer",
+            "group_role": "",
             "active": True,
             "superuser": False,
             "created_by": "tester",

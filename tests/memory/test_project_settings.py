@@ -47,6 +47,7 @@ def test_settings_are_listed_read_and_changed(api: Api, project: Project, addres
         "dream_origins": "",
         "member_limit": None,
         "limits": {},
+        "require_second_factor": False,
         "state": "open",
         "removal": None,
     }

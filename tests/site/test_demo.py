@@ -113,7 +113,7 @@ def test_the_admins_are_its_members_and_its_removal_touches_nothing_else(
     before = rows()
     status, out, _ = day1("demo")
     assert status == 0
-    assert [(m.user, m.role) for m in Membership.objects.all()] == [(admin, "maintainer")]
+    assert [(m.user, m.role) for m in Membership.objects.all()] == [(admin, "owner")]
     first, *_ = out.splitlines()
     counts = first.removeprefix("Loaded into the project demo: ").removesuffix(".")
     assert counts.startswith(f"{len({fact.uid for fact in everything()}) - own} facts, ")

@@ -10,6 +10,7 @@ ERRORS = [name for name, kind in vars(exceptions).items() if isinstance(kind, ty
 # Read by programs only, in English.
 FOR_PROGRAMS = [
     ".venv",
+    "clients",
     "bench",
     "conversations/answers/*",
     "conversations/api/*",

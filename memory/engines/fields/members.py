@@ -49,7 +49,7 @@ MEMBER = Noun(
     ),
     Field(
         "group_role",
-        Choice(Membership.Role.choices),
+        Choice([("", "None"), *Membership.Role.choices]),
         use=READ,
         answer_help="What groups at the login provider give, a role or empty; people gave the rest.",
     ),

@@ -72,8 +72,10 @@ LOCAL = {
     "memory": (
         "ApiKey",
         "Connection",
+        "Consumption",
         "ErasedMemory",
         "Erasure",
+        "ExternalLogin",
         "BranchPolicy",
         "FactUse",
         "HiddenVersion",
@@ -95,6 +97,7 @@ LOCAL = {
         "EvalRun",
         "Question",
         "RecallLog",
+        "SecondFactor",
         "ServerEntry",
         "Snapshot",
         "VectorClock",
@@ -105,6 +108,7 @@ LOCAL = {
     ),
     "conversations": ("Instructions",),
     "curation": (
+        "MemoryImport",
         "Quarantine",
         "SavedView",
         "Score",

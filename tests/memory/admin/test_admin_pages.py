@@ -160,9 +160,9 @@ class TestServer:
         assert maintainer.get(f"/admin/{path}").status_code == 403
         assert f"/admin/{path}" not in page(maintainer, f"{HOME}facts")
 
-    def test_a_new_project_has_its_branch_and_its_maintainer(self, admin_client, admin_user):
+    def test_a_new_project_has_its_branch_and_its_owner(self, admin_client, admin_user):
         admin_client.post("/admin/memory/project/add/", {"name": "New", "slug": "new", "recipe": ""})
         project = Project.objects.get(slug="new")
         assert [branch.name for branch in project.branches.all()] == ["main"]
-        assert [(m.user, m.role) for m in project.memberships.all()] == [(admin_user, "maintainer")]
+        assert [(m.user, m.role) for m in project.memberships.all()] == [(admin_user, "owner")]
         assert admin_client.get("/admin/").headers["Location"].endswith("p/new/facts")

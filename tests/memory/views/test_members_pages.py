@@ -65,7 +65,7 @@ def test_a_member_is_added_changed_and_removed(maintainer: Client) -> None:
     [
         ("nobody", "viewer", 400, "Nobody here has the name nobody."),
         ("max", "viewer", 409, "max is a member already."),
-        ("vera", "king", 400, "Role must be one of curator, maintainer, viewer."),
+        ("vera", "king", 400, "Role must be one of curator, maintainer, owner, viewer."),
     ],
 )
 def test_what_is_wrong_is_said(maintainer: Client, name: str, role: str, status: int, words: str) -> None:
@@ -74,12 +74,13 @@ def test_what_is_wrong_is_said(maintainer: Client, name: str, role: str, status:
     assert Membership.objects.count() == 1
 
 
-def test_the_last_maintainer_stays(maintainer: Client) -> None:
+def test_the_last_owner_stays(maintainer: Client) -> None:
+    Membership.objects.update(role=Role.OWNER)
     member = Membership.objects.get()
     for path, body in ((f"{member.pk}", {"role": "viewer"}), (f"{member.pk}/remove", {})):
         answer = maintainer.post(f"/p/test/members/{path}", body)
-        assert (answer.status_code, "max is the last maintainer" in text(answer)) == (409, True)
-    assert Membership.objects.get().role == "maintainer"
+        assert (answer.status_code, "max is the last owner" in text(answer)) == (409, True)
+    assert Membership.objects.get().role == "owner"
 
 
 def test_who_removes_themselves_is_led_out(maintainer: Client, project) -> None:
@@ -118,9 +119,9 @@ def test_the_engine_refuses_by_itself(project, actor: Actor, viewer: Client) -> 
     assert AuditEntry.objects.count() == 0
 
 
-def test_two_maintainers_cannot_remove_each_other(project, actor: Actor) -> None:
+def test_two_owners_cannot_remove_each_other(project, actor: Actor) -> None:
     for name in ("one", "two"):
-        person(name, project, Role.MAINTAINER)
+        person(name, project, Role.OWNER)
     refused: list[Conflict] = []
 
     def remove(member_id: int) -> None:

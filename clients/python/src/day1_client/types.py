@@ -31,7 +31,6 @@ Field = Literal["created", "valid"]
 Format = Literal["json", "csv"]
 Gates = Literal["conflicts", "require_verified", "secrets", "recall"]
 Granularity = Literal["day", "hour"]
-GroupRole = Literal["viewer", "curator", "maintainer", "owner"]
 HandoffType = Literal["task_continuation", "agent_switch", "session_handoff", "escalation"]
 Include = Literal["superseded", "archived", "created", "expired", "outdated", "invalidated"]
 Isolation = Literal["branch", "database"]
@@ -1946,7 +1945,7 @@ class Member(Redaction):
     id: str
     username: str
     role: Literal["viewer", "curator", "maintainer", "owner"]
-    group_role: GroupRole
+    group_role: Literal["", "viewer", "curator", "maintainer", "owner"]
     active: bool
     superuser: bool
     created_by: str

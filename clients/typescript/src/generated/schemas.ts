@@ -2279,7 +2279,7 @@ export interface Member {
   /** Of the account: the actor_id of what the person does. */ id: string;
   username: string;
   role: "viewer" | "curator" | "maintainer" | "owner";
-  /** What groups at the login provider give, a role or empty; people gave the rest. */ group_role: "viewer" | "curator" | "maintainer" | "owner";
+  /** What groups at the login provider give, a role or empty; people gave the rest. */ group_role: "" | "viewer" | "curator" | "maintainer" | "owner";
   /** Whether the account may log in. */ active: boolean;
   /** Whether the person keeps the whole server: members cannot remove or lower them. */ superuser: boolean;
   created_by: string;
