@@ -60,7 +60,7 @@ def test_a_place_has_its_sections_as_tabs(maintainer, person, main):
     assert tabs(maintainer, "facts") == tabs(maintainer, "") == []
     assert [path for path, _ in tabs(maintainer, "keys")][-2:] == ["audit", "server"]
     viewer = person("viewer")
-    own = ["connections", "members", "limits", "handoffs", "templates", "bundles"]
+    own = ["connections", "members", "limits", "handoffs", "templates", "bundles", "imports"]
     assert [path for path, _ in tabs(viewer, "members")] == own
     assert entries(page(viewer, "/p/test/"))[-1] == "/p/test/connections"
 

@@ -246,6 +246,7 @@ NOT_IN_THE_SCHEMA = {
     (400, "replaced_by"): "it depends on the action",
     (400, "new_fact_text"): "it depends on the action",
     (400, "category"): "it depends on the action",
+    (400, "url"): "it is an address of https, on a public server",
     (400, "keep"): "it depends on the decision",
     (400, "decision"): "it depends on what is given beside it",
     (400, "content"): "a message may be empty where it calls a tool",
