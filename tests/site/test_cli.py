@@ -352,7 +352,8 @@ def test_upkeep(day1: Day1, fact: Fact) -> None:
         (("branch", "archive", "main"), "conflict: The branch main cannot be archived."),
         (
             ("keys", "create", "x", "--scope", "all"),
-            "invalid: scopes must be one of admin, curate, merge, metrics, owner, propose, read, server, write.",
+            "invalid: scopes must be one of admin, curate, merge, metrics, owner, propose, read, "
+            "server, write.",
         ),
         (
             ("--project", "nope", "facts"),
