@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import islice
 from threading import Lock
 from typing import Any
 
@@ -27,7 +28,7 @@ from day1_client.adapting import (
 
 BATCH_SIZE = 500
 MAX_TEXTS = 2_000  # whose vectors are remembered
-OVERSAMPLING = 3  # of hits, where categories or metadata filter them afterwards
+OVERSAMPLING = 3  # of hits, which categories, metadata and scores filter afterwards
 
 
 class Day1Storage:
@@ -65,18 +66,13 @@ class Day1Storage:
 
     def save(self, records: list[MemoryRecord]) -> None:
         """Store records, up to 500 at a time all or none."""
-        calls = [self._write(record) for record in records]
-        for at in range(0, len(calls), BATCH_SIZE):
-            self.memory.items.batch(calls[at : at + BATCH_SIZE], wait="indexed", **self.owner)
+        self._batch([self._write(record) for record in records])
 
     def update(self, record: MemoryRecord) -> None:
         """Replace the record with the same id, in whatever scope it was."""
-        moved = [
-            self._forget(row)
-            for row in self._find_rows(record.id)
-            if row["namespace"] != self._place(record.scope)
-        ]
-        self.memory.items.batch([*moved, self._write(record)], wait="indexed", **self.owner)
+        new = self._write(record)
+        moved = [forget(row) for row in self._find_rows(record.id) if row["namespace"] != new["namespace"]]
+        self._batch([*moved, new])
 
     def get_record(self, record_id: str) -> MemoryRecord | None:
         """Return a record, None if there is none."""
@@ -94,16 +90,12 @@ class Day1Storage:
         """Return the records that are nearest to a query, with a score between 0 and 1."""
         with self._lock:
             text = self._texts.get(tuple(query_embedding))
-        wide = limit * OVERSAMPLING if categories or metadata_filter else limit
-        found = (
-            self._rank(query_embedding, scope_prefix) if text is None else self._ask(text, scope_prefix, wide)
-        )
-        fits = [
-            (record, score)
-            for record, score in found
-            if score >= min_score and has(record, categories, metadata_filter)
-        ]
-        return fits[:limit]
+        if text is None:
+            found = self._rank(query_embedding, scope_prefix)
+        else:
+            found = self._ask(text, scope_prefix, limit * OVERSAMPLING)
+        fits = (one for one in found if one[1] >= min_score and has(one[0], categories, metadata_filter))
+        return list(islice(fits, limit))
 
     def delete(
         self,
@@ -114,17 +106,16 @@ class Day1Storage:
         metadata_filter: dict[str, Any] | None = None,
     ) -> int:
         """Delete the records that fit all that is given, and return how many; none named are all of them."""
-        rows = [
-            row
+        calls = [
+            forget(row)
             for row in self._rows(scope_prefix)
             if (record := read_record(row))
             and has(record, categories, metadata_filter)
             and (not record_ids or record.id in record_ids)
             and (older_than is None or record.created_at < older_than)
         ]
-        for at in range(0, len(rows), BATCH_SIZE):
-            self.memory.items.batch([self._forget(row) for row in rows[at : at + BATCH_SIZE]], **self.owner)
-        return len(rows)
+        self._batch(calls)
+        return len(calls)
 
     def reset(self, scope_prefix: str | None = None) -> None:
         """Delete all of a scope."""
@@ -136,10 +127,8 @@ class Day1Storage:
         """Return the records of a scope, newest first."""
         if offset < 0 or limit <= 0:
             return []
-        records = sorted(
-            map(read_record, self._rows(scope_prefix)), key=lambda one: one.created_at, reverse=True
-        )
-        return records[offset : offset + limit]
+        records = map(read_record, self._rows(scope_prefix))
+        return sorted(records, key=lambda one: one.created_at, reverse=True)[offset : offset + limit]
 
     def get_scope_info(self, scope: str) -> ScopeInfo:
         """Return what a scope and those below it hold."""
@@ -156,9 +145,8 @@ class Day1Storage:
     def list_scopes(self, parent: str = "/") -> list[str]:
         """Return the scopes right below a scope."""
         above = self._place(parent)
-        found = self.memory.items.namespaces(
-            prefix=above, depth=above.count("/") + 2, limit=1000, **self.owner
-        )
+        depth = above.count("/") + 2
+        found = self.memory.items.namespaces(prefix=above, depth=depth, limit=1000, **self.owner)
         return [self._scope(one) for one in found["namespaces"] if one != above]
 
     def list_categories(self, scope_prefix: str | None = None) -> dict[str, int]:
@@ -187,11 +175,10 @@ class Day1Storage:
             for hit in answer["results"]:
                 yield read_record(hit["fact"]), hit["evidence"]
 
-    def _rank(self, vector: list[float], scope: str | None) -> list[tuple[MemoryRecord, float]]:
-        pairs = [
-            (record, cosine(vector, record.embedding or [])) for record in map(read_record, self._rows(scope))
-        ]
-        return sorted(pairs, key=lambda pair: -pair[1])
+    def _rank(self, vector: list[float], scope: str | None) -> Iterator[tuple[MemoryRecord, float]]:
+        records = map(read_record, self._rows(scope))
+        pairs = ((record, cosine(vector, record.embedding or [])) for record in records)
+        return iter(sorted(pairs, key=lambda pair: -pair[1]))
 
     def _rows(self, scope: str | None) -> Iterator[Any]:
         return iter(self.memory.items.list(prefix=self._place(scope or "/"), limit=100, **self.owner))
@@ -204,19 +191,13 @@ class Day1Storage:
         own = vector and tuple(vector) not in self._texts
         kept = {"metadata": {"embedding": pack_vector(vector)}} if own else {}
         place = {"namespace": self._place(record.scope), "key": quote(record.id)}
-        value, text = clean_json(record.model_dump(mode="json")), clean(record.content)
-        return {
-            "op": "put",
-            **place,
-            "value": value,
-            "text": text,
-            "tags": [tag(record.id)],
-            "embed": not own,
-            **kept,
-        }
+        value = clean_json(record.model_dump(mode="json"))
+        said = {"value": value, "text": clean(record.content), "tags": [tag(record.id)], "embed": not own}
+        return {"op": "put", **place, **said, **kept}
 
-    def _forget(self, row: Any) -> Any:
-        return {"op": "delete", "namespace": row["namespace"], "key": row["key"]}
+    def _batch(self, calls: list[Any]) -> None:
+        for at in range(0, len(calls), BATCH_SIZE):
+            self.memory.items.batch(calls[at : at + BATCH_SIZE], wait="indexed", **self.owner)
 
     def _place(self, scope: str) -> str:
         return "/".join([self.namespace, *(quote(part) for part in scope.split("/") if part)])
@@ -224,6 +205,10 @@ class Day1Storage:
     def _scope(self, namespace: str) -> str:
         parts = namespace.removeprefix(self.namespace).split("/")
         return "/".join(unquote(part) for part in parts) or "/"
+
+
+def forget(row: Any) -> Any:
+    return {"op": "delete", "namespace": row["namespace"], "key": row["key"]}
 
 
 def tag(record_id: str) -> str:
