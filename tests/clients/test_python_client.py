@@ -353,6 +353,8 @@ def test_nonsense_is_no_day1_server(odd: Odd) -> None:
         (200, '{"results": 1', {}, "is no Day1 server"),
         (200, "[1]", {}, "is no Day1 server"),
         (200, "", {}, "is no Day1 server"),
+        (204, "", {}, "is no Day1 server"),
+        (200, "[" * 100_000, {}, "is no Day1 server"),
         (200, "{}", {}, "is no page of a list"),
         (404, "<html>", {}, "answered 404 NOT FOUND, which Day1 does not"),
         (418, '["code"]', {}, "answered 418"),

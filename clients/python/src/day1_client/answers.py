@@ -20,14 +20,14 @@ def read_answer(answer: httpx.Response, url: str, may_be_empty: bool = False) ->
         raise NotModified("It is as it was.", status=304)
     if not answer.is_success:
         raise read_refusal(answer, url)
-    if answer.status_code == 204 or (may_be_empty and not answer.content):
+    if may_be_empty and not answer.content:
         return None
     try:
         found = answer.json()
         if not isinstance(found, dict):
             raise ValueError("no object")
         return found
-    except ValueError:
+    except (ValueError, RecursionError):
         raise NotDay1(
             f"What answers at {url} is no Day1 server: it sent no JSON object.", status=answer.status_code
         ) from None

@@ -24,7 +24,6 @@ PREFIX = "/api/v1"
 MAX_PAUSE = 60.0  # a server that asks for more is not waited for
 CONDITIONS = {"If-Match", "If-None-Match", "only_new", "only_present", "expected_version"}
 READS = {"facts.search"}  # that say in a body what they ask
-MAY_BE_EMPTY = {"ingest.hook"}  # successes that have nothing to tell
 NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
@@ -131,7 +130,7 @@ class Sender:
         while True:
             try:
                 answer = self.http.request(**self.target.build(call))
-                return read_answer(answer, self.target.url, call.name in MAY_BE_EMPTY)
+                return read_answer(answer, self.target.url, call.may_be_empty)
             except Day1Error as error:
                 if is_too_old(error):
                     raise explain(error, name, self.server_version()) from None
@@ -207,7 +206,7 @@ class AsyncSender:
         while True:
             try:
                 answer = await self.http.request(**self.target.build(call))
-                return read_answer(answer, self.target.url, call.name in MAY_BE_EMPTY)
+                return read_answer(answer, self.target.url, call.may_be_empty)
             except Day1Error as error:
                 if is_too_old(error):
                     raise explain(error, name, await self.server_version()) from None

@@ -43,6 +43,11 @@ class Call:
     takes_key: bool = False
 
     @property
+    def may_be_empty(self) -> bool:
+        """Return whether a success may have nothing to tell."""
+        return self.method == "DELETE" or self.name == "ingest.hook"
+
+    @property
     def content(self) -> bytes | None:
         return encode_json(self.body) if self.method in WRITES else None
 
