@@ -5,6 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_required
+from django.core import signing
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
@@ -31,6 +32,7 @@ THEMES = {"light": ("sun", gettext_lazy("Light")), "dark": ("moon", gettext_lazy
 SYSTEM = ("", "system", gettext_lazy("As the system"))
 NO_PASSWORDS = gettext_noop("Nobody logs in with a password here: use the login provider.")
 YEAR = 365 * 24 * 3600
+CONNECT_SALT = "day1.oidc.connect"  # of what shows that a person pressed Connect, not another site
 
 
 @login_required
@@ -94,7 +96,11 @@ class Password(ThrottledForms, auth.PasswordChangeView):
 
 @login_required
 def account(request: HttpRequest) -> HttpResponse:
-    context = {"memberships": list_memberships(request.user), "connected": list_providers(request.user)}
+    context = {
+        "memberships": list_memberships(request.user),
+        "connected": list_providers(request.user),
+        "connect": signing.dumps(request.user.pk, salt=CONNECT_SALT),
+    }
     return render(request, "account/account.html", context)
 
 

@@ -205,8 +205,8 @@ async def serve_request(app: App, scope: Scope, receive: Receive, send: Send) ->
 
 def find_turn(app: App, scope: Scope) -> AbstractAsyncContextManager[None]:
     """Return the turn of a request; one that streams, or is of no project, needs none."""
-    project = "" if is_endless(app, scope) else name_project(scope["headers"], scope["path"])
-    return turns.hold_turn(project) if project else nullcontext()
+    project = None if is_endless(app, scope) else name_project(scope["headers"], scope["path"])
+    return nullcontext() if project is None else turns.hold_turn(project)
 
 
 def is_endless(app: App, scope: Scope) -> bool:

@@ -13,12 +13,16 @@ from contextlib import asynccontextmanager
 from time import monotonic
 from zlib import crc32
 
+from django.conf import settings
+from django.http.cookie import parse_cookie
+
 from memory.db.process_group import FIRST_TURN_BYTE, TURNS, get_group
-from memory.engines.access.key_tokens import find_known_slug
+from memory.engines.access.known_callers import find_project, hash_browser, hash_shown
 from memory.processes import count_cores
 
-KEY = re.compile(rb"bearer\s+day1_([a-z0-9]{8})_", re.IGNORECASE)
-PAGE = re.compile(r"/p/([a-z0-9_-]+)")
+KEY = re.compile(rb"bearer\s+(day1_\S+)", re.IGNORECASE)
+PAGE = re.compile(r"(?:/admin)?/p/([a-z0-9_-]+)")
+STRANGERS = ""  # all together have the turns of one project, and are another project to nobody
 ACTIVE_SECONDS = 0.5  # for which a project counts as there after its last request
 SHARED_TURNS = max(1, count_cores() // 2)  # of a project beside others, in all processes together
 LONG_SECONDS = (
@@ -158,6 +162,8 @@ class Activity:
 
     def note(self, project: str) -> None:
         """Note that a project is there."""
+        if project == STRANGERS:
+            return
         now = monotonic()
         if now - self._noted.get(project, 0.0) < MARK_SECONDS:
             return
@@ -176,7 +182,7 @@ class Activity:
             self._read_at = now
             with group.hold_numbers() as numbers:
                 self._marks = {n: numbers.get_number(f"active:{n}") is not None for n in range(MARKS)}
-        own = find_mark(project)
+        own = find_mark(project) if project else None
         return any(is_active for mark, is_active in self._marks.items() if mark != own)
 
 
@@ -184,13 +190,18 @@ def find_mark(project: str) -> int:
     return sum(project.encode()) % MARKS
 
 
-def name_project(headers: list[tuple[bytes, bytes]], path: str) -> str:
-    """Return the slug of the project that a request is of, as far as it is known; else its key, "" without
-    one. Who has neither key nor project waits for nobody.
+def name_project(headers: list[tuple[bytes, bytes]], path: str) -> str | None:
+    """Return the project of which a request is, by a key or login that was let in lately; STRANGERS for
+    another key or page. None for a key of the server, and for who shows no key and wants no page of a
+    project: these wait for nobody.
     """
-    for name, value in headers:
-        if name == b"authorization" and (key := KEY.match(value)):
-            prefix = key[1].decode()
-            return find_known_slug(prefix) or prefix
-    page = PAGE.match(path)
-    return page[1] if page else ""
+    sent = dict(headers)
+    if key := KEY.match(sent.get(b"authorization", b"")):
+        shown = hash_shown(key[1].decode("latin-1"))
+    elif page := PAGE.match(path):
+        cookies = parse_cookie(sent.get(b"cookie", b"").decode("latin-1"))
+        shown = hash_browser(cookies.get(settings.SESSION_COOKIE_NAME, ""), page[1])
+    else:
+        return None
+    project = find_project(shown)
+    return STRANGERS if project is None else project or None

@@ -1,5 +1,6 @@
 """The second factor: asked for at the login, set up and taken away in the account, required by projects."""
 
+from time import time
 from typing import Any
 
 from django import forms
@@ -10,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
+from django.utils.crypto import constant_time_compare
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
@@ -23,6 +25,7 @@ from memory.engines.access.second_factors import (
     SecondFactorEngine,
     build_address,
     count_recovery_codes,
+    draw_address,
     has_factor,
     make_secret,
 )
@@ -31,6 +34,7 @@ from memory.views.frame.flash import flash_success
 from memory.views.text.error_text import error_sentence
 
 PENDING, SECRET = "second_factor_pending", "second_factor_secret"  # of a session
+PENDING_SECONDS = 600
 
 
 class CodeForm(forms.Form):
@@ -47,7 +51,9 @@ def finish_login(request: HttpRequest, user: Any, address: str, has_shown: bool 
     unless the provider did.
     """
     if not has_shown and has_factor(user):
-        request.session[PENDING] = {"user": user.pk, "next": address}
+        request.session.cycle_key()  # who knew the old one has typed no password
+        pending = {"user": user.pk, "hash": user.get_session_auth_hash(), "at": time(), "next": address}
+        request.session[PENDING] = pending
         return redirect("login-code")
     login(request, user, BACKEND)
     if has_shown:
@@ -85,21 +91,30 @@ class LoginCode(CodePage):
     """The second step of a login."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        if request.session.get(PENDING) is None:
+        if find_pending_user(request) is None:
             return redirect("login")
         return super().dispatch(request, *args, **kwargs)
 
     def take_code(self, request: HttpRequest, code: str) -> HttpResponse:
-        pending = request.session[PENDING]
-        user = get_user_model().objects.filter(pk=pending["user"], is_active=True).first()
-        if user is None:
-            return redirect("login")
+        pending, user = request.session[PENDING], find_pending_user(request)
         SecondFactorEngine().check_code(user=user, code=code, address=get_client_address(request))
         LoginTrailEngine().record_event(user=user, address=get_client_address(request))
         login(request, user, BACKEND)
         request.session.pop(PENDING, None)
         request.session[FACTOR] = True
         return HttpResponseRedirect(pending["next"])
+
+
+def find_pending_user(request: HttpRequest) -> Any:
+    """Return whose password or provider was right a moment ago; None for nobody, and once the account is
+    closed or has another password.
+    """
+    pending = request.session.get(PENDING)
+    if pending is None or time() - pending["at"] > PENDING_SECONDS:
+        return None
+    user: Any = get_user_model().objects.filter(pk=pending["user"], is_active=True).first()
+    is_same = user and constant_time_compare(user.get_session_auth_hash(), pending["hash"])
+    return user if is_same else None
 
 
 class Factor(LoginRequiredMixin, CodePage):
@@ -111,7 +126,8 @@ class Factor(LoginRequiredMixin, CodePage):
         user, session = self.request.user, self.request.session
         if not (is_set := has_factor(user)):
             secret = session.setdefault(SECRET, make_secret())
-            kwargs |= {"secret": secret, "address": build_address(user, secret)}
+            address = build_address(user, secret)
+            kwargs |= {"secret": secret, "address": address, "picture": draw_address(address)}
         shown = {
             "is_set": is_set,
             "is_shown": bool(session.get(FACTOR)),

@@ -29,12 +29,12 @@ from memory.engines.access.connections import GRANTED_SCOPES, ConnectionEngine
 from memory.engines.access.key_actors import MCP, limit_scopes
 from memory.engines.access.members import WEB_SURFACE, build_member_actor, list_memberships
 from memory.engines.access.oauth_clients import OAuthClientEngine, allows_redirect, is_fresh
-from memory.engines.access.second_factors import has_factor_for, require_factor
+from memory.engines.access.second_factors import FactorMissing, has_factor_for, require_factor
 from memory.engines.fields.keys import KEY
 from memory.engines.support.rate_limits import count_request
 from memory.exceptions import Day1Error, Invalid, RateLimited
 from memory.models import Membership, OAuthClient
-from memory.views.frame.base import render_refusal
+from memory.views.frame.base import render_refusal, to_login
 from memory.views.frame.widgets import add_form_error
 
 REGISTRATION_RATE, DOCUMENT_RATE, TOKEN_RATE = 10, 10, 600  # a minute, of one address or person
@@ -169,6 +169,8 @@ class Authorize(LoginRequiredMixin, View):
         require_oauth()
         try:
             response = super().dispatch(request, *args, **kwargs)
+        except FactorMissing:
+            response = to_login(request, "second-factor")
         except Day1Error as error:
             response = render_refusal(request, error)
         except ValueError as error:  # see _answer
@@ -238,9 +240,10 @@ def find_members(request: HttpRequest, resource: str) -> list[Membership]:
     found = [one for one in members if not slug or one.project.slug == slug]
     if not found:
         raise Invalid(NOT_MEMBER if slug else NO_PROJECT, name=slug)
-    if slug:
+    open_now = [one for one in found if has_factor_for(one.project, request.session)]
+    if not open_now:
         require_factor(found[0].project, request.session)
-    return [one for one in found if has_factor_for(one.project, request.session)]
+    return open_now
 
 
 def render_page(request: HttpRequest, client: OAuthClient, form: ConsentForm) -> HttpResponse:

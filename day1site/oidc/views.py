@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET
 
-from day1site.account_views import render_login
+from day1site.account_views import CONNECT_SALT, render_login
 from day1site.login import get_client_address
 from day1site.oidc.claims import has_second_factor, read_admission, read_identity
 from day1site.oidc.provider import Provider, get_provider
@@ -55,6 +55,8 @@ def find_provider() -> Provider:
 def begin(request: HttpRequest) -> HttpResponse:
     """Lead to the login provider; a signed cookie of this browser knows what was asked."""
     provider = find_provider()
+    if request.user.is_authenticated and not wants_connection(request):
+        return redirect("account")
     pending: dict[str, Any] = {
         "state": token_urlsafe(32),
         "nonce": token_urlsafe(32),
@@ -83,6 +85,17 @@ def begin(request: HttpRequest) -> HttpResponse:
     )
     patch_cache_control(response, private=True, no_store=True)
     return response
+
+
+def wants_connection(request: HttpRequest) -> bool:
+    """Return whether the person who is logged in pressed Connect; another site cannot do it for them, whose
+    account at the provider would then log in as them.
+    """
+    try:
+        pressed = signing.loads(request.GET.get("connect", ""), salt=CONNECT_SALT, max_age=TTL_SECONDS)
+    except signing.BadSignature:
+        return False
+    return bool(pressed == request.user.pk)
 
 
 @require_GET

@@ -1,7 +1,9 @@
 """Login by a provider in this process: who is let in, what groups give, and what is refused."""
 
 import json
+import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -297,18 +299,37 @@ def test_who_exists_already_is_linked_if_the_operator_allows_it(
     assert list_roles() == {"test": "curator"}
 
 
+def find_connect(client: Client) -> str:
+    """Return the address behind Connect on the page of an account."""
+    found = re.search(r'href="(/login/oidc\?connect=[^"]+)"', said(client.get("/account")))
+    assert found
+    return found[1]
+
+
 def test_who_is_logged_in_connects_the_provider(oidc: Any, server: OidcServer, project: Project) -> None:
     anna, client = person("anna", project), browser(User.objects.get(username="anna"))
     assert "Connect Acme" in said(client.get("/account"))
-    answer = log_in(client)
+    answer = log_in(client, find_connect(client))
     assert (answer["Location"], ExternalLogin.objects.get().user) == ("/account", anna)
     assert "Acme logs you in from now on." in said(client.get("/account"))
     other = browser(person("bert", project))
-    answer = log_in(other)
+    answer = log_in(other, find_connect(other))
     assert (answer.status_code, "belongs to somebody else" in said(answer)) == (409, True)
-    back = go_to_provider(third := browser(person("carl", project)))
+    third = browser(person("carl", project))
+    back = go_to_provider(third, find_connect(third))
     third.force_login(anna)  # another person than who began
     assert third.get(back).status_code == 401
+
+
+def test_another_site_connects_nobody(oidc: Any, server: OidcServer, project: Project) -> None:
+    """It could have logged the browser in at the provider as somebody else, and open any address here."""
+    anna, bert = (browser(person(name, project)) for name in ("anna", "bert"))
+    with time_machine.travel(datetime.now(UTC) - timedelta(minutes=11)):
+        late = find_connect(anna)
+    for address in ("/login/oidc", "/login/oidc?connect=x", find_connect(bert), late):
+        answer = anna.get(address)
+        assert (answer.status_code, answer["Location"]) == (302, "/account")
+    assert (server.asked, ExternalLogin.objects.count()) == ([], 0)
 
 
 def test_a_closed_account_stays_closed(oidc: Any, project: Project) -> None:

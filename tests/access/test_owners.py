@@ -81,10 +81,15 @@ def test_who_is_no_owner_any_more_acts_as_none(team: dict[str, Membership]) -> N
     """A request that began before the role was taken away."""
     second = join("otto", team["olga"].project, Role.OWNER)
     late, key = act_as(second), KEYS.create_key(label="k", scopes=["owner"], actor=act_as(second))[0]
+    links = [LINKS.create_invitation(role=role, actor=late)[1] for role in ("owner", "maintainer")]
     ENGINE.change_role(member_id=second.pk, role="maintainer", actor=act_as(team["olga"]))
     with pytest.raises(ScopeMissing):
         ENGINE.remove_member(member_id=team["max"].pk, actor=late)
     assert ApiKey.objects.get(pk=key.pk).ended  # what may do as an owner goes with the role
+    friend = person("friend")
+    with pytest.raises(Conflict, match="revoked"):
+        LINKS.accept_invitation(secret=links[0], user=friend)
+    assert LINKS.accept_invitation(secret=links[1], user=friend).role == "maintainer"
 
 
 def test_a_maintainer_ends_no_key_of_an_owner(team: dict[str, Membership]) -> None:

@@ -10,9 +10,11 @@ from django.core.cache import cache
 from django.test import Client
 
 from day1site.cli import main as run_command
-from memory.engines.access.second_factors import SecondFactorEngine, build_code, make_secret
+from memory.engines.access.second_factors import FACTOR, SecondFactorEngine, build_code, make_secret
 from memory.exceptions import Conflict, Invalid, RateLimited
-from memory.models import AuditEntry, Membership, Project, SecondFactor
+from memory.models import AuditEntry, Connection, Membership, Project, SecondFactor
+from memory.views.frame.view_context import COUNTERS, REVIEW
+from tests.access.oauth_program import BASE, Program
 from tests.access.test_oidc import log_in, oidc, running, server
 from tests.memory.api.client import api_for, nothing_left
 from tests.memory.views.conftest import browser, person
@@ -108,6 +110,64 @@ def test_the_login_asks_for_it(vera: Any) -> None:
         assert Client().get("/login/code")["Location"] == "/login"
 
 
+def test_the_first_step_of_a_login_ends(vera: Any) -> None:
+    """After ten minutes, with the password, and with the account."""
+    with time_machine.travel(NOW, tick=False) as clock:
+        secret, _ = set_up(vera)
+        for end in ("time", "password", "account", ""):
+            client = Client()
+            client.get("/login")
+            client.session["planted"] = "x"
+            planted = client.cookies.get("sessionid")
+            client.post("/login", PASSWORD)
+            assert client.cookies["sessionid"] != planted  # who knew it before has typed no password
+            clock.shift(660 if end == "time" else 60)
+            cache.clear()
+            if end == "password":
+                vera.set_password("another long password")
+            vera.is_active = end != "account"
+            vera.save()
+            code = {"code": show_code(secret)}
+            assert client.post("/login/code", code)["Location"] == ("/login" if end else "/")
+            vera.set_password(PASSWORD["password"])
+            vera.is_active = True
+            vera.save()
+    assert AuditEntry.objects.filter(action="login").count() == 1
+
+
+def test_who_showed_none_connects_no_program(vera: Any, project: Project, settings: Any) -> None:
+    settings.DAY1 = {**settings.DAY1, "oauth": True}
+    program = Program(browser(vera))
+    Project.objects.filter(pk=project.pk).update(require_second_factor=True)
+    form = {"project": "test", "rights": "read"}
+    for resource in (f"{BASE}/mcp", f"{BASE}/mcp/test"):
+        address = program.build_url(resource=resource)
+        shown = program.browser.get(address)
+        assert shown["Location"].startswith(f"{PAGE}?next=/oauth/authorize%3F")
+        assert program.browser.post(address, form)["Location"].startswith(PAGE)
+    assert Connection.objects.count() == 0
+    session = program.browser.session
+    session[FACTOR] = True
+    session.save()
+    program.connect({"rights": "read"})
+    assert Connection.objects.count() == 1
+
+
+def test_the_admin_counts_nothing_of_a_project_that_requires_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(COUNTERS, REVIEW, lambda actor, branch: "37")
+    boss = person("boss", project, Membership.Role.OWNER)
+    boss.is_superuser = boss.is_staff = True
+    boss.save()
+    client, page = browser(boss), "/admin/auth/user/"
+    assert ">37<" in text(client.get(page))
+    Project.objects.filter(pk=project.pk).update(require_second_factor=True)
+    shown = client.get(page)
+    assert (shown.status_code, ">37<" in text(shown)) == (200, False)
+    assert client.get(f"/admin/p/{project.slug}/facts")["Location"].startswith(PAGE)
+
+
 def test_a_project_requires_it(vera: Any, project: Project) -> None:
     boss = browser(person("max", project, Membership.Role.OWNER))
     client, key = browser(vera), api_for(project)
@@ -124,6 +184,7 @@ def test_a_project_requires_it(vera: Any, project: Project) -> None:
     page = text(client.get(f"{PAGE}?next=/p/test/facts"))
     found = re.search(r'id="secret" value="(\w+)"', page)
     assert found
+    assert '<img src="data:image/svg+xml;' in page
     done = client.post(f"{PAGE}?next=/p/test/facts", {"code": show_code(found[1])})
     assert (done.status_code, done["Cache-Control"]) == (201, "private, no-store")
     assert len(re.findall(r"\b[a-z2-7]{4}(?:-[a-z2-7]{4}){3}\b", text(done))) == 10

@@ -133,6 +133,17 @@ def test_what_is_refused(ask: Any, other_project: Project, vera: Client) -> None
     assert ask(vera, "?branch=task/none").refusal() == (404, "not_found")
 
 
+def test_a_login_without_the_second_factor_that_is_required_is_told_nothing(
+    ask: Any, vera: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_changes, "CHECK_SECONDS", 0.1)
+    page = ask(vera).opened()
+    Project.objects.filter(pk=project.pk).update(require_second_factor=True)
+    for path in (PATH, "/live/test/first-event"):
+        assert ask(vera, path=path).refusal() == (403, "scope_missing")
+    assert page.next_line("data: ") == ""  # what was open has ended
+
+
 def test_streams_have_a_bound(ask: Any, vera: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ChangeStreams, "max_streams", 1)
     ask(vera).opened()

@@ -2,11 +2,18 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from time import monotonic
 
 import pytest
 
 from day1site import fair_turns
-from day1site.fair_turns import FairTurns, name_project
+from day1site.fair_turns import STRANGERS, FairTurns, name_project
+from memory.actors import Actor
+from memory.engines.access import known_callers
+from memory.engines.access.keys import KeyEngine
+from memory.exceptions import Unauthenticated
+from memory.models import Project
+from tests.memory.views.conftest import browser, person
 
 
 @pytest.fixture(autouse=True)
@@ -85,11 +92,50 @@ def test_who_goes_while_it_waits_takes_no_turn() -> None:
     assert play(scene, most=1) == ["a"] * 3
 
 
-def test_requests_are_of_the_project_of_their_key_or_page() -> None:
-    key = (b"authorization", b"Bearer day1_unknown0_" + b"x" * 49)
-    assert name_project([key], "/api/v1/facts") == "unknown0"
-    assert name_project([(b"cookie", b"sessionid=x")], "/p/demo/facts") == "demo"
-    assert name_project([], "/login") == ""
+def name(token: str = "", path: str = "/api/v1/facts", session: str = "") -> str | None:
+    headers = [(b"authorization", f"Bearer {token}".encode())] * bool(token)
+    return name_project([*headers, (b"cookie", f"sessionid={session}".encode())], path)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_only_who_was_let_in_is_of_a_project(
+    project: Project, actor: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, token = KeyEngine().create_key(label="k", scopes=["read"], actor=actor)
+    _, of_server = KeyEngine().create_key(label="s", scopes=["metrics"], actor=actor)
+    assert name(token) == STRANGERS  # it was not used yet
+    KeyEngine().verify_token(token)
+    KeyEngine().verify_token(of_server, may_keep_server=True)
+    assert (name(token), name(of_server)) == (str(project.pk), None)
+    forged = f"day1_{key.prefix}_{'x' * 49}"
+    with pytest.raises(Unauthenticated):
+        KeyEngine().verify_token(forged)
+    assert name(forged) == STRANGERS  # the beginning of a key is no secret
+    client, page = browser(person("vera", project)), f"/p/{project.slug}/facts"
+    session = client.cookies["sessionid"].value
+    assert name(path=page, session=session) == STRANGERS
+    assert client.get(page).status_code == 200
+    assert name(path=page, session=session) == str(project.pk)
+    assert name(path=page) == name(path="/p/other/facts", session=session) == STRANGERS
+    assert name(path="/login", session=session) is None
+    monkeypatch.setattr(known_callers, "monotonic", lambda: monotonic() + known_callers.KNOWN_SECONDS)
+    assert name(token) == STRANGERS
+
+
+def test_a_flood_of_strangers_is_no_other_project() -> None:
+    async def scene(turns: FairTurns, events: list[str]) -> None:
+        end = asyncio.Event()
+        own = asyncio.create_task(work(turns, "a", events, end))
+        flood = [asyncio.create_task(work(turns, STRANGERS, events, end)) for _ in range(5)]
+        await settle()
+        assert events == ["a", STRANGERS]  # all of them have the turns of one project
+        more = [asyncio.create_task(work(turns, "a", events, end)) for _ in range(2)]
+        await settle()
+        assert events == ["a", STRANGERS, "a", "a"]  # and a has all threads still
+        end.set()
+        await asyncio.gather(own, *flood, *more)
+
+    assert len(play(scene)) == 8
 
 
 def test_a_request_that_takes_long_keeps_the_others_of_its_project_waiting_no_longer(

@@ -1,6 +1,5 @@
 """Tokens of API keys: their form, and the key that a token opens. Only a hash of the secret is stored."""
 
-import hashlib
 import re
 import secrets
 import string
@@ -8,7 +7,7 @@ from hmac import compare_digest
 from zlib import crc32
 
 from memory.db.companions import Absence, Companion, fetch_with
-from memory.db.raw_select import fetch_one
+from memory.engines.access.known_callers import hash_shown
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Unauthenticated
 from memory.models import ApiKey, Branch, BranchPolicy, Project, ProjectUsage, VectorClock
@@ -36,8 +35,6 @@ def read_key(prefix: str) -> ApiKey | None:
 TOKEN = re.compile(r"day1_([a-z0-9]{8})_([A-Za-z0-9]{43})([A-Za-z0-9]{6})")
 # one case only: the database may compare case-insensitively
 PREFIX_LETTERS = string.ascii_lowercase + string.digits
-MAX_SLUGS = 10_000
-_slugs: dict[str, str] = {}  # of projects, by the prefix of a key
 LETTERS = string.digits + string.ascii_uppercase + string.ascii_lowercase
 
 
@@ -60,34 +57,15 @@ def encode_base62(number: int, width: int) -> str:
     return letters.rjust(width, "0")
 
 
-def hash_token(token: str) -> str:
-    # A plain hash is enough: nobody can try all secrets of 256 bits.
-    return hashlib.sha256(token.encode()).hexdigest()
-
-
 def find_key(token: str) -> ApiKey:
     """Return the key with this secret, in any state. Raises the same Unauthenticated for every failure."""
     form = TOKEN.fullmatch(token)
     if form is None or compute_checksum(token[:-6]) != form[3]:
         raise Unauthenticated()
     key = read_key(form[1])
-    if key is None or not compare_digest(key.secret_hash, hash_token(token)):
+    if key is None or not compare_digest(key.secret_hash, hash_shown(token)):
         raise Unauthenticated()
-    note_slug(key)
     return key
-
-
-def note_slug(key: ApiKey) -> None:
-    """Keep the project of a key in memory, by which the server gives its requests their turns."""
-    if key.prefix not in _slugs and (project := fetch_one(Project, id=key.project_id)):
-        if len(_slugs) >= MAX_SLUGS:
-            _slugs.clear()
-        _slugs[key.prefix] = project.slug
-
-
-def find_known_slug(prefix: str) -> str:
-    """Return the project of a key that was used in this process; "" for another one."""
-    return _slugs.get(prefix, "")
 
 
 def save_new(key: ApiKey) -> str:
@@ -100,5 +78,5 @@ def set_token(key: ApiKey, secret: int) -> str:
     """Give a key another secret and name, which open it once it is saved; return its token."""
     key.prefix = "".join(secrets.choice(PREFIX_LETTERS) for _ in range(8))
     token = build_token(key.prefix, secret)
-    key.secret_hash = hash_token(token)
+    key.secret_hash = hash_shown(token)
     return token

@@ -13,6 +13,7 @@ from memory.actors import SCOPES, SERVER, SERVER_SCOPES, Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.key_tokens import find_key, save_new
 from memory.engines.access.key_use import note_use, record
+from memory.engines.access.known_callers import note_caller
 from memory.engines.access.makers import require_maker
 from memory.engines.branches.manager import check_name
 from memory.engines.fields.filters import make_filter_checks
@@ -122,6 +123,7 @@ class KeyEngine:
         note_use(key, now)
         if key.project_id is None and not may_keep_server:
             raise ScopeMissing(OF_SERVER)
+        note_caller(key.secret_hash, key.project_id)
         return key
 
     def still_open(self, *, key_ids: Collection[UUID]) -> set[UUID]:

@@ -305,21 +305,30 @@ def settle_owner(project_id: UUID) -> None:
 
 
 def store_role(member: Membership, role: str, actor: Actor) -> None:
-    """Give a member a role, and tell of it; keys as of an owner end where the member was one."""
+    """Give a member a role, and tell of it; keys and invitations of an owner's rights end with these."""
     detail = {"role": role, "before": member.role}
-    ended = list_owner_keys(member) if member.role == Role.OWNER else []
-    for key in ended:
-        record_entry(actor, "key.revoke", key.prefix, {"label": key.label, "with": f"member {member.user}"})
-    ApiKey.objects.filter(pk__in=[key.pk for key in ended]).update(revoked_at=timezone.now())
+    if member.role == Role.OWNER:
+        _end_owner_grants(member, actor)
     member.role = role
     member.save(update_fields=["role"])
     record_entry(actor, "member.role", member.user.get_username(), detail)
 
 
-def list_owner_keys(member: Membership) -> list[ApiKey]:
-    """Return the open keys that may do as an owner, and that a member made, or keys of theirs."""
-    made = list_made_keys(member.project_id, ("user", str(member.user_id)))
-    return [key for key in made if OWNER in key.scopes and not key.ended]
+def _end_owner_grants(member: Membership, actor: Actor) -> None:
+    """End open keys and invitations that give an owner's rights, made by a member or keys of theirs."""
+    person, now, cause = ("user", str(member.user_id)), timezone.now(), {"with": f"member {member.user}"}
+    made = list_made_keys(member.project_id, person)
+    keys = [one for one in made if OWNER in one.scopes and not one.ended]
+    makers = {person, *(("key", str(one.pk)) for one in made)}
+    rows = Invitation.objects.filter(project=member.project_id, role=Role.OWNER)
+    open_now = (one for one in rows if one.state == Invitation.State.OPEN)
+    links = [one for one in open_now if (one.created_by_kind, one.created_by_id) in makers]
+    for key in keys:
+        record_entry(actor, "key.revoke", key.prefix, {"label": key.label, **cause})
+    for link in links:
+        record_entry(actor, "invitation.revoke", str(link.pk), cause)
+    ApiKey.objects.filter(pk__in=[one.pk for one in keys]).update(revoked_at=now)
+    Invitation.objects.filter(pk__in=[one.pk for one in links]).update(revoked_at=now)
 
 
 # ---- what ends with a membership ---------------------------------------------------------------------

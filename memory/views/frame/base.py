@@ -20,6 +20,7 @@ from django.utils.translation import gettext_lazy
 from django.views.generic.base import TemplateView
 from django_htmx.http import HttpResponseClientRedirect
 
+from memory.engines.access.known_callers import hash_browser, note_caller
 from memory.engines.access.second_factors import FactorMissing
 from memory.engines.store.health import read_past_damage
 from memory.engines.support.pagination import MAX_PAGE_SIZE
@@ -117,6 +118,7 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
         self.reader = build_view_context(request, slug, kwargs.get("branch_name", ""), self.frame)
         if request.session.get(LAST) != slug:
             request.session[LAST] = slug
+        note_caller(hash_browser(request.session.session_key or "", slug), self.reader.project.pk)
         self.reader.actor.require_scope(self.scope)
         secrets_found.start(self.reader.actor.project_id)
         return super().dispatch(request, *args, **kwargs)

@@ -12,6 +12,7 @@ from django.utils.translation import pgettext_lazy
 
 from memory.actors import Actor
 from memory.engines.access.members import build_member_actor, list_memberships
+from memory.engines.access.second_factors import has_factor_for
 from memory.models import Membership
 from memory.views.frame.frames import ADMIN
 from memory.views.frame.view_context import COUNTERS, REQUESTS, REVIEW
@@ -112,7 +113,7 @@ def list_entries(
     if reader:
         groups = [(reader.project.name, list(_list_reader_places(reader, section)))]
     elif member := last_member(request):
-        groups = [(member.project.name, list(_list_member_places(member, request.user)))]
+        groups = [(member.project.name, list(_list_member_places(member, request)))]
     else:
         groups = []
     if request.user.is_superuser:
@@ -155,11 +156,11 @@ def _list_reader_places(reader: Any, current: str) -> Iterable[Entry]:
     return _list_places(reader.actor, reader.url, partial(count_for_reader, reader), current)
 
 
-def _list_member_places(member: Membership, user: Any) -> Iterable[Entry]:
-    actor = build_member_actor(member, user, ADMIN.surface)
-    return _list_places(
-        actor, lambda name: ADMIN.reverse(name, member.project.slug), partial(count_for_actor, actor)
-    )
+def _list_member_places(member: Membership, request: HttpRequest) -> Iterable[Entry]:
+    """Return the places of a project whose page is not read; its counts are for who may read it."""
+    actor = build_member_actor(member, request.user, ADMIN.surface)
+    count = partial(count_for_actor, actor) if has_factor_for(member.project, request.session) else count_none
+    return _list_places(actor, lambda name: ADMIN.reverse(name, member.project.slug), count)
 
 
 def _list_places(
@@ -186,6 +187,10 @@ def count_for_reader(reader: Any, name: str) -> str | None:
 
 def count_for_actor(actor: Actor, name: str) -> str | None:
     return COUNTERS[name](actor, None) if name in COUNTERS else None
+
+
+def count_none(_name: str) -> None:
+    return None
 
 
 def _list_server_entries(request: HttpRequest, reader: Any, section: str) -> Iterable[Entry]:
