@@ -9,7 +9,6 @@ from uuid import uuid4
 from memory.limits import DAY, MINUTE, Limit
 
 WINDOW_SECONDS = {MINUTE: 60, DAY: 86_400}
-MAX_INTEGER = 999_999_999_999_999  # of a structured field (RFC 9651)
 VALID_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,64}")
 
 
@@ -53,13 +52,16 @@ def render_limits(request: RequestContext) -> list[tuple[bytes, bytes]]:
         return []
     notes = request.limits.values()
     policies = (
-        f'"{one.limit.name}";q={min(one.most, MAX_INTEGER)};w={WINDOW_SECONDS[one.limit.window]}{name_unit(one.limit)}'
+        f'"{one.limit.name}";q={clip(one.most)};w={WINDOW_SECONDS[one.limit.window]}{name_unit(one.limit)}'
         for one in notes
     )
-    states = (
-        f'"{one.limit.name}";r={min(one.remaining, MAX_INTEGER)};t={one.reset_seconds}' for one in notes
-    )
+    states = (f'"{one.limit.name}";r={clip(one.remaining)};t={one.reset_seconds}' for one in notes)
     return [(b"ratelimit-policy", ", ".join(policies).encode()), (b"ratelimit", ", ".join(states).encode())]
+
+
+def clip(number: int) -> int:
+    """Return the number, or the highest that a structured field can tell (RFC 9651)."""
+    return min(number, 10**15 - 1)
 
 
 def name_unit(limit: Limit) -> str:

@@ -153,3 +153,9 @@ def test_writers_at_once_never_write_more_than_the_day_allows(
     assert done == min(most, writers * each)
     assert Commit.objects.filter(kind="fact.write").count() - before == done
     assert Consumption.objects.get(period__contains="-").writes == done
+
+
+def test_a_header_tells_no_number_that_it_cannot_have(project: Project) -> None:
+    """Whole numbers of structured fields have at most 15 digits (RFC 9651)."""
+    answer = api_for(project, max_daily_writes=2**53).post("/facts", {"fact_text": "One."})
+    assert f'"key_daily_writes";q={10**15 - 1};w=86400;qu="versions"' in answer["RateLimit-Policy"]
