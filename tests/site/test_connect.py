@@ -315,3 +315,11 @@ def test_sessions_of_gemini_are_offered(day1: Day1, home: Path) -> None:
 )
 def test_an_own_hook_is_known_on_every_system(command: str, is_own: bool) -> None:
     assert settings_files.is_own_hook({"command": command}) == is_own
+
+
+def test_settings_are_for_the_port_that_is_said_where_no_server_runs(day1: Day1, home: Path) -> None:
+    status, _, err = day1("connect", "cursor", "--port", "8999")
+    assert (status, "up --port 8999`, or keep it running" in err) == (0, True), err
+    assert "http://127.0.0.1:8999/mcp" in (home / ".cursor" / "mcp.json").read_text()
+    assert day1("connect", "cursor", "--undo")[0] == 0
+    assert not (home / ".cursor" / "mcp.json").exists()

@@ -1,14 +1,17 @@
 """Imports of what other products left: each reader on a store that the product's own package has written."""
 
+import base64
 import json
 import re
 import shutil
 import sqlite3
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
+from curation.engines.imports.comparison import Statement, contradicts
 from curation.models import MemoryImport
 from memory.models import Branch, Fact, Project
 from tests.command_line import Day1
@@ -24,7 +27,7 @@ TABLE: dict[str, tuple[str, str, str]] = {
     "mem0": ("", "records=20 new=18 duplicate=2", "junk=2 echo=2 hostile=1 stale=1"),
     "langgraph": ("store.db", "records=20 new=18 duplicate=2", "junk=2 echo=2 hostile=1"),
     "engrava": ("engrava.db", "records=20 new=18 duplicate=2 links=6", "junk=2 echo=2 hostile=1"),
-    "claude-mem": ("claude-mem.db", "records=22 new=22 links=4", "echo=2 hostile=1 contradictory=1"),
+    "claude-mem": ("claude-mem.db", "records=22 new=22 links=4", "echo=2 hostile=1"),
     "zep": ("zep.json", "records=25 new=23 duplicate=2 links=20 relations=20", "junk=2 echo=2 hostile=1"),
     "graphiti": (
         "graph.json",
@@ -32,8 +35,8 @@ TABLE: dict[str, tuple[str, str, str]] = {
         "junk=2 echo=2 hostile=1 stale=1",
     ),
     "letta": ("agent.af", "records=20 new=18 duplicate=2", "junk=2 echo=2 hostile=1"),
-    "mcp-memory": ("memory.jsonl", "records=20 new=18 known=2 relations=1", "echo=2 hostile=1"),
-    "basic-memory": ("", "records=20 new=18 duplicate=2 relations=1", "echo=2 hostile=1"),
+    "mcp-memory": ("memory.jsonl", "records=20 new=18 known=2 relations=1", "junk=2 echo=2 hostile=1"),
+    "basic-memory": ("", "records=20 new=18 duplicate=2 relations=1", "junk=2 echo=2 hostile=1"),
 }
 
 
@@ -118,7 +121,7 @@ def test_what_is_hostile_stays_flagged_and_secrets_are_not_stored(day1: Day1, tm
         f.fact_text: f.tags for f in Fact.objects.on(Branch.objects.get(name="import/mcp-memory-memory"))
     }
     flagged = {text: [tag.rpartition(":")[2] for tag in tags[1:]] for text, tags in found.items()}
-    assert list(flagged.values()) == [["hostile"], ["secret"], [], ["echo"]]
+    assert list(flagged.values()) == [["hostile"], ["secret"], ["junk"], ["echo"]]
     assert "ghp_" not in str(found)
 
 
@@ -141,6 +144,7 @@ def test_a_store_that_cannot_be_read_is_refused_in_words(
     build_database(other, {"thought": {"columns": ["thought_id", "content"], "rows": []}})
     (tmp_path / "graph.kuzu").write_bytes(b"KUZU\x00\x00")
     (tmp_path / "empty.db").touch()
+    (tmp_path / "numbers.json").write_text("[3]")
     (tmp_path / "none.db").write_text("nothing of the kind")
     refused = {
         ("mem0", store): "engrava.db is no store of mem0. It looks like engrava: day1 import-from engrava.",
@@ -150,6 +154,7 @@ def test_a_store_that_cannot_be_read_is_refused_in_words(
         ): "old.db is of a version of engrava that is not known: thought has no lifecycle_status.",
         ("engrava", tmp_path / "none.db"): "none.db is no store of engrava.",
         ("letta", STORES / "graphiti" / "graph.json"): "graph.json is no store of letta.",
+        ("zep", tmp_path / "numbers.json"): "numbers.json is no store of zep.",
         ("zep", STORES / "letta" / "agent.af"): "agent.af is no store of zep. It looks like letta:",
         ("graphiti", tmp_path / "graph.kuzu"): "graph.kuzu is a graph database",
         ("engrava", tmp_path / "empty.db"): "empty.db is no store of engrava.",
@@ -200,3 +205,78 @@ def test_the_page_of_an_import_leads_to_exactly_its_facts(
         rows = json.loads(listed.getvalue())
         assert len(rows) == int(count), link
     assert client.get(f"/p/{project.slug}/imports").content.decode().count(report["file"]) == 1
+
+
+def test_points_that_qdrant_has_pickled_are_known_by_their_ids(day1: Day1, tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    folder.mkdir()
+    points = json.loads((STORES / "qdrant" / "points.json").read_text())
+    rows = [(key, base64.b64decode(point)) for key, point in points] + [("gAR9lC4=", b"no pickle")]
+    with sqlite3.connect(folder / "storage.sqlite") as connection:
+        connection.execute("CREATE TABLE points (id TEXT PRIMARY KEY, point BLOB)")
+        connection.executemany("INSERT INTO points VALUES (?, ?)", rows)
+    connection.close()
+    event = ("1", str(UUID(int=1)), None, "Ada keeps parcel number 0", "ADD", "2026-01-02", None, 0)
+    columns = "id memory_id old_memory new_memory event created_at updated_at is_deleted".split()
+    build_database(folder / "history.db", {"history": {"columns": columns, "rows": [event]}})
+    status, out, _ = day1("import-from", "mem0", str(folder), "--format", "json")
+    told = json.loads(out)
+    assert (status, [one["line"] for one in told["errors"]]) == (1, [4])
+    assert show(told["imports"][0]["counts"]) == "records=3 new=3"
+    facts = {fact.fact_text: fact for fact in Fact.objects.on(Branch.objects.get(name="import/mem0-store"))}
+    assert facts["An integer id"].metadata["import"]["id"] == "77"
+    own = facts["Ada keeps parcel number 0 in the harbour office"]
+    assert (own.source_id, own.user_id, own.created_at.isoformat()) == (
+        str(UUID(int=1)),
+        "ada",
+        "2026-01-02T10:04:05+00:00",
+    )
+
+
+def test_a_large_import_stands_on_several_branches_and_goes_on(
+    day1: Day1, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("day1site.cli.importing.arrival.MAX_FACTS", 4)
+    monkeypatch.setattr("day1site.cli.importing.arrival.BATCH_SIZE", 2)
+    file = tmp_path / "large.jsonl"
+    same = "word " * 120
+    entities = [
+        {"type": "entity", "name": f"ent {n}", "entityType": "", "observations": [f"{same} says {n} of {n}"]}
+        for n in range(3)
+    ]
+    entities[2]["observations"] = [f"{same} ends with {n}" for n in range(5)]
+    edge = {"type": "relation", "from": "ent 1", "to": "ent 2", "relationType": "knows"}
+    file.write_text("\n".join(json.dumps(one) for one in (*entities, edge)))
+    for states in (("new=4", "new=3"), ("known=4", "known=3")):
+        told = json.loads(day1("import-from", "mcp-memory", str(file), "--format", "json")[1])["imports"]
+        assert [show(one["counts"]) for one in told] == [
+            f"records=4 {states[0]} relations=1",
+            f"records=3 {states[1]}",
+        ]
+        branches = ["import/mcp-memory-large", "import/mcp-memory-large-part-2"]
+        assert [(one["branch"], count_on(one["branch"])) for one in told] == [
+            (branches[0], 4),
+            (branches[1], 3),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "is_named"),
+    [
+        ("Logs are kept for 30 days", "Logs are kept for 60 days", True),
+        ("Team standup is at 9:30", "Team standup is at 10:00", True),
+        ("User is vegetarian", "User is no longer vegetarian", True),
+        ("Mia weighs 62 kg", "Mia now weighs 60 kg", True),
+        ("User asked for a refund for order 17", "User did not ask for a refund for order 18", False),
+        (
+            "Ada decided that house 2 retries a call twice.",
+            "Ada decided that house 9 retries a call twice.",
+            False,
+        ),
+        ('{"job": 94, "done": true}', '{"job": 174, "done": true}', False),
+        ("Deploys run from building 3", "Deploys run from building 183", False),
+    ],
+)
+def test_things_with_other_numbers_contradict_nothing(older: str, newer: str, is_named: bool) -> None:
+    first, second = (Statement(text, ("ada", ""), None, text) for text in (older, newer))
+    assert contradicts(second, first) is is_named

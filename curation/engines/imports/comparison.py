@@ -1,5 +1,6 @@
 """Records that say nearly what others say, or the opposite: compared with the branch and with one another."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from typing import Any
 from conversations.engines.consolidation.matching import Texts, choose_rare, split_tokens
 from curation.engines.fields.imports import CONTRADICTORY, DUPLICATE
 from memory.engines.facts.import_lines import Line
+from memory.engines.statements.change_words import FUNCTION_WORDS, UNIT_FACTORS
+from memory.engines.statements.claims import NUMBER, split_claims
 from memory.engines.statements.standing import Standing, judge_standing
 from memory.engines.support.batches import filter_in
 from memory.engines.support.similarity import extract_numbers
@@ -18,6 +21,7 @@ from memory.models.hashes import normalise_text
 MAX_STORED = 5  # facts of the branch that a text is compared with
 MAX_FRESH = 5  # records of the same request, the newest that share a rare word
 MAX_LENGTH = 1000  # characters: longer texts are documents, and say many things
+WORD_BEFORE = re.compile(r"([^\W\d_]{3,})[\"'#: .]{1,3}\Z")
 
 
 @dataclass(frozen=True)
@@ -97,4 +101,26 @@ def contradicts(own: Statement, other: Statement) -> bool:
         return False
     is_later = own.at is None or other.at is None or own.at >= other.at
     newer, older = (own, other) if is_later else (other, own)
+    if are_numbered_apart(newer.text, older.text):
+        return False
     return judge_standing(newer.text, older.text) == Standing.REPLACED
+
+
+def are_numbered_apart(newer: str, older: str) -> bool:
+    """Return whether two texts tell of things with other numbers, "house 1" and "house 2"; a newer one that
+    alone says that something changes may tell of the same thing.
+    """
+    is_new = says_change(newer) and not says_change(older)
+    return not is_new and list_numbered(newer) != list_numbered(older)
+
+
+def says_change(text: str) -> bool:
+    return any(claim.is_change and not claim.is_negated for claim in split_claims(text))
+
+
+def list_numbered(text: str) -> set[tuple[str, str]]:
+    """Return the numbers of a text that count nothing, each with the word that it stands behind."""
+    plain = text.lower()
+    bare = (match for match in NUMBER.finditer(plain) if match.group(2) not in UNIT_FACTORS)
+    found = ((WORD_BEFORE.search(plain[: match.start()]), match.group(1)) for match in bare)
+    return {(word[1], number) for word, number in found if word and word[1] not in FUNCTION_WORDS}

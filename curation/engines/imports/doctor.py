@@ -79,7 +79,7 @@ def examine_record(record: Mapping[str, Any], *, had_secret: bool) -> Iterator[s
     """Yield what is wrong with a checked record by itself."""
     text = str(record["text"])[:MAX_READ]
     tests = {
-        JUNK: is_junk(text),
+        JUNK: is_junk(text) or says_nothing(strip_name(text, record)),
         ECHO: is_echo(text),
         HOSTILE: bool(ORDERS.search(text)),
         SECRET: had_secret,
@@ -95,7 +95,18 @@ def is_junk(text: str) -> bool:
     letters = sum(character.isalpha() for character in solid)
     if letters < MIN_LETTERS * len(solid) or len(TOKEN.findall(text)) < MIN_WORDS:
         return True
+    return says_nothing(text)
+
+
+def says_nothing(text: str) -> bool:
     return bool(SMALL_TALK.fullmatch(text) or PLACEHOLDER.search(text) or DUMP.search(text))
+
+
+def strip_name(text: str, record: Mapping[str, Any]) -> str:
+    """Return a text without the name of the entity or the note, which its reader wrote before it."""
+    name, _, rest = text.partition(": ")
+    names = (record.get("origin", "").removeprefix("entity "), record.get("metadata", {}).get("title"))
+    return rest if rest and name in names else text
 
 
 def is_echo(text: str) -> bool:

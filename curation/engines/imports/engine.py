@@ -107,6 +107,7 @@ class ImportEngine:
                 arrival.write(commit, lines)
                 write_relations(commit, row, relations, arrival.tally)
                 arrival.write_links(commit, links)
+            row = self._find_open(import_id, actor)  # another request may have written since
             add_tally(actor, row, arrival.tally)
         return row
 
@@ -119,13 +120,13 @@ class ImportEngine:
         broken: Annotated[Sequence[Any], BROKEN] = (),
     ) -> ImportReport:
         """Finish an import with what its reader could not read. Raises NotFound, scope refusals."""
-        row = self._find_open(import_id, actor)
         counts = c.validate({"skipped": skipped or {}}, {"skipped": check_counts})["skipped"]
         tally = Tally()
         for one in BROKEN.check("broken", list(broken))[:MAX_BROKEN]:
             place = f"{one.get('file', '')}:{one.get('line', 0)}"
             tally.name_part("broken", place, str(one.get("reason", "")))
         with write_transaction():
+            row = self._find_open(import_id, actor)
             row.state, row.counts = State.FINISHED, {**row.counts, "skipped": counts}
             add_tally(actor, row, tally)
         return self._report(row, actor)

@@ -16,11 +16,13 @@ from day1site.cli.errors import CliError
 from day1site.cli.output import note
 from day1site.cli.transport.local_store import make_login_link
 from day1site.launcher import IS_WINDOWS, LAUNCHER, PROGRAMS
-from day1site.settings.paths import IS_CHECKOUT, ROOT
+from day1site.running_servers import read_running
+from day1site.settings.paths import IS_CHECKOUT, ROOT, command_prefix
 from memory.exceptions import Day1Error
 
 QUESTION = "No server runs here. Keep Day1 running as a service ({file}){path}? [Y/n] "
 NOT_KEPT = "Day1 is not kept running: {reason}"
+COMMAND = command_prefix()
 ADMIN = "admin"
 LATER = "`day1 login` makes a link that logs you in once."
 
@@ -50,6 +52,14 @@ def start_service(program: str, state: State, port: int | None) -> None:
         state["lasting"] = state.get("lasting", {}) | {"service": str(manager.file)}
         save_state(program, state)
     note(f"{done} {server.url}/ runs as a service: {manager.file}. {manager.describe_lifetime()}")
+
+
+def note_unkept(data_dir: str) -> None:
+    """Say that a server of here runs, and that no service keeps it running, where that is so."""
+    server = read_running(Path(data_dir)) if data_dir else None
+    known = read_installed()
+    if server and not (known and Path(known.data_dir) == server.data_dir):
+        note(f"{server.url} runs, but nothing keeps it running: end it, then `{COMMAND} service install`.")
 
 
 # ---- the PATH ----------------------------------------------------------------------------------------

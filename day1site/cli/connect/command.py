@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from day1site.cli.client import Client
 from day1site.cli.connect import always_on, settings_files
 from day1site.cli.connect.clients import CLIENTS, NEXT_STEPS, Change, Server, hook_command
+from day1site.cli.connect.service.commands import USUAL_PORT
+from day1site.cli.connect.service.installation import HOST
 from day1site.cli.connect.state import (
     State,
     config_file,
@@ -43,7 +46,8 @@ from day1site.settings.paths import IS_CHECKOUT, command_prefix
 DAYS = 30
 HIDDEN_KEY = "day1_…"
 DAY1 = command_prefix()
-UP = f"`{'python3 manage.py' if IS_CHECKOUT else 'day1'} up`"
+UP = f"{'python3 manage.py' if IS_CHECKOUT else 'day1'} up"
+KEEP = f"`{DAY1} service install`"
 PRINT = "print"
 NAMES_OF_PROGRAMS = ("claude-code", "cursor", "codex", "gemini", "vscode", "windsurf", "opencode", PRINT)
 
@@ -98,9 +102,11 @@ def link_for_long(
     state = load_state(program)
     is_first, found = not state, find_target(url, state)
     makes_last = yes
-    if not found.is_expected and (makes_last := always_on.wants_service(yes)):
+    if yes and found.is_expected:
+        always_on.note_unkept(found.data_dir)
+    elif not found.is_expected and (makes_last := always_on.wants_service(yes)):
         always_on.start_service(program, state, port)
-    status = link(run, program, url, profile, dry_run=False)
+    status = link(run, program, url, profile, dry_run=False, port=port)
     if makes_last:
         always_on.put_on_path(program, load_state(program))
     target = find_target(url, load_state(program))
@@ -109,8 +115,12 @@ def link_for_long(
     return status
 
 
-def link(run: Invocation, program: str, url: str, profile: str | None, dry_run: bool) -> int:
-    state, config = load_state(program), config_file(program)
+def link(
+    run: Invocation, program: str, url: str, profile: str | None, dry_run: bool, port: int | None = None
+) -> int:
+    """Write the settings; ``port`` is that of a server which does not run yet."""
+    expected = {"url": f"http://{HOST}:{port}"} if port else {}
+    state, config = load_state(program) | expected, config_file(program)
     target = choose_project(run, find_target(url, state), makes_store=not dry_run)
     client = run.open_client(makes_store=not dry_run)
     preview = Server(target.url, HIDDEN_KEY, config, profile or find_profile(state))
@@ -209,10 +219,17 @@ def print_done(program: str, plan: Plan) -> None:
     note(f"{NEXT_STEPS[program]} The way back: {DAY1} connect {program} --undo")
 
 
+def describe_port(url: str) -> str:
+    """Return the option of ``up`` for an address, where it needs one."""
+    port = urlsplit(url).port
+    return f" --port {port}" if port and port != USUAL_PORT else ""
+
+
 def print_proof(target: Target, proof: Proof | None) -> None:
     """Say what the calls with the new key have shown."""
     if proof is None:
-        note(f"No server runs here yet: start it with {UP}, or keep it running: `{DAY1} service install`.")
+        start = f"{UP}{describe_port(target.url)}"
+        note(f"No server runs here yet: start it with `{start}`, or keep it running: {KEEP}.")
         note(f"It is written for {target.url}.")
     elif proof.trouble:
         fault = "is not proven: no answer came in time" if proof.is_late else "does not work"

@@ -73,6 +73,8 @@ def import_from(run: Invocation, kind: str, path: str, since: int | None, dry_ru
     source = Path(path).expanduser()
     if not source.exists():
         raise UsageError(f"There is no {path}.")
+    if source.is_dir() and not os.access(source, os.R_OK | os.X_OK):
+        raise CliError("invalid", f"{path} may not be read.")
     if since is not None and since < 1:
         raise UsageError("--since is a number of days, 1 or more.")
     client = run.open_client(makes_store=not dry_run)

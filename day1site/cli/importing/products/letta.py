@@ -57,6 +57,7 @@ def read_block(block: Mapping[str, Any], uid: str, agent: str, report: Report) -
     """Yield the lines of a block of core memory, each a memory of its own."""
     lines = [line.strip().lstrip("-*• ") for line in read_text(block, "value").splitlines()]
     report.skip("memory blocks without a text", not any(lines))
+    report.skip("headings of memory blocks", sum(line.startswith("#") for line in lines))
     for number, line in enumerate(lines, 1):
         if line and not line.startswith("#"):
             yield Memory(

@@ -68,7 +68,7 @@ def read_entity(row: Mapping[str, Any], file: Path, number: int, report: Report)
             report.breaks(file, number, f"observation {place} is no text")
         elif text.strip():
             yield Memory(
-                f"{name}\n{text}"[:500],
+                f"{name}\n{text}",
                 text if name.casefold() in text.casefold() else f"{name}: {text}",
                 kind=kind,
                 created=moment(row.get("createdAt")),

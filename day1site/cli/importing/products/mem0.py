@@ -1,12 +1,11 @@
 """mem0: its vector store on this machine (Qdrant, FAISS), its history, or what its API exports."""
 
-import io
-import pickle
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from conversations.capture.transcripts.records import Report, moment
+from day1site.cli.importing.products.qdrant import read_points
 from day1site.cli.importing.products.records import (
     Found,
     Memory,
@@ -20,7 +19,6 @@ from day1site.cli.importing.products.records import (
     without,
 )
 from day1site.cli.importing.products.sqlite_files import Store, is_sqlite, open_store
-from memory.texts import clean_value
 
 OWN = (
     "data memory text hash text_lemmatized created_at updated_at user_id agent_id run_id app_id actor_id role"
@@ -43,7 +41,7 @@ def read(path: Path, report: Report) -> Found:
 def read_file(file: Path, report: Report, *, is_alone: bool) -> Iterator[Memory]:
     if is_sqlite(file) or file.suffix != ".json":
         with open_store(file, "mem0", report) as store:
-            yield from read_points(store) if "points" in store.tables else read_history(store)
+            yield from read_store(store)
         return
     value = read_json(file, report)
     payloads = list_payloads(value)
@@ -53,6 +51,14 @@ def read_file(file: Path, report: Report, *, is_alone: bool) -> Iterator[Memory]
         return
     for number, row in list_objects(payloads, file, report, "a memory"):
         yield from read_payload(row, str(row.get("id") or number), report)
+
+
+def read_store(store: Store) -> Iterator[Memory]:
+    if "points" not in store.tables:
+        yield from read_history(store)
+        return
+    for uid, payload in read_points(store):
+        yield from read_payload(payload, uid, store.report)
 
 
 def list_payloads(value: Any) -> list[Any] | None:
@@ -115,45 +121,3 @@ def read_history(store: Store) -> Iterator[Memory]:
             author=row["actor_id"] or row["role"] or "",
             ended=row["event"] == "DELETE" or bool(row["is_deleted"]),
         )
-
-
-# ---- Qdrant on this machine --------------------------------------------------------------------------
-
-
-class Plain:
-    """Stands for every class in a pickle: none of them is made, and none of their code runs."""
-
-    def __init__(self, *arguments: Any) -> None:
-        self.arguments = arguments
-
-    def __setstate__(self, state: Any) -> None:
-        self.state = state
-
-
-class PlainUnpickler(pickle.Unpickler):
-    """Reader of a pickle that loads nothing by its name."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        return Plain
-
-
-def read_points(store: Store) -> Iterator[Memory]:
-    store.require("points", "id", "point")
-    for number, row in enumerate(store.connection.execute("SELECT id, point FROM points"), 1):
-        try:
-            payload = find_payload(PlainUnpickler(io.BytesIO(row["point"])).load())
-        except Exception as error:
-            store.report.breaks(store.path, number, f"is no point of Qdrant: {error}")
-            continue
-        yield from read_payload(clean_value(payload), find_id(row["id"]), store.report)
-
-
-def find_payload(point: Any) -> dict[str, Any]:
-    state = getattr(point, "state", None)
-    fields = state.get("__dict__", state) if isinstance(state, dict) else {}
-    return dict(fields["payload"] or {})
-
-
-def find_id(raw: Any) -> str:
-    """Return the id of a point, which Qdrant keeps as a text or a pickle of it."""
-    return str(raw)

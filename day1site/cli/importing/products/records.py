@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from day1site.cli.errors import CliError
 from memory.texts import open_as_utf8
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
+MAX_ID = 500  # characters, as the server takes it
 MAX_JSON_BYTES = 512 * 1024 * 1024  # of a file that is one value: it is read as a whole
 Row = Mapping[str, Any]
 # Fields by which a file of one value is told from that of another product, for a refusal that helps.
@@ -51,6 +53,10 @@ class Memory:
     metadata: dict[str, Any] = field(default_factory=dict)
     links: list[tuple[str, str]] = field(default_factory=list)  # type and id of the other
 
+    def __post_init__(self) -> None:
+        self.id = shorten_id(str(self.id))
+        self.links = [(kind, shorten_id(end)) for kind, end in self.links]
+
     def as_record(self) -> dict[str, Any]:
         """Return it as a request has it, without what is empty."""
         names = {"created": "created_at", "updated": "updated_at", "expires": "expires_at"}
@@ -60,6 +66,14 @@ class Memory:
         return {"id": self.id, "text": self.text} | {
             name: value for name, value in values.items() if value not in ("", None, [], {}, False)
         }
+
+
+def shorten_id(uid: str) -> str:
+    """Return an id that a request may have: of a long one its beginning and a digest of the whole."""
+    if len(uid) <= MAX_ID:
+        return uid
+    digest = sha256(uid.encode("utf-8", "replace")).hexdigest()
+    return f"{uid[: MAX_ID - len(digest)]}{digest}"
 
 
 @dataclass

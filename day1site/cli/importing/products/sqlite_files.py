@@ -103,12 +103,17 @@ class Store:
         return found
 
     def read_rows(self, query: str) -> Iterator[Mapping[str, Any]]:
-        """Yield rows one by one; where the file is damaged, what comes before is read and the place named."""
+        """Yield rows one by one, with texts that can be stored."""
+        for row in self.list_rows(query):
+            yield clean_value({name: decode(row[name]) for name in row.keys()})  # noqa: SIM118
+
+    def list_rows(self, query: str) -> Iterator[sqlite3.Row]:
+        """Yield rows as they are; of a damaged file what comes before is read, and the place named."""
         count = 0
         try:
             for row in self.connection.execute(query):
                 count += 1
-                yield clean_value({name: decode(row[name]) for name in row.keys()})  # noqa: SIM118
+                yield row
         except sqlite3.DatabaseError as error:
             self.report.breaks(self.path, count + 1, f"cannot be read from this row on: {error}")
 

@@ -30,6 +30,7 @@ PARTS = (
     "items",
     "results",
 )
+ROW_FIELDS = {"uuid", "fact", "content"}
 PRODUCT = "zep"
 
 
@@ -61,7 +62,7 @@ def read_graph(path: Path, report: Report, product: str) -> Found:
 def list_parts(value: Any) -> dict[str, list[Any]]:
     """Return the lists of an export by name; a bare list is of what its rows look like."""
     if isinstance(value, list):
-        return {"items": value} if not value or {"uuid", "fact", "content"} & set(value[0] or ()) else {}
+        return {"items": value} if not value or ROW_FIELDS & read_object(value[0]).keys() else {}
     if not isinstance(value, Mapping):
         return {}
     graph = value.get("graph")
@@ -123,7 +124,7 @@ def read_episode(row: Mapping[str, Any]) -> Iterator[Memory]:
     """Yield an episode, or a message, as it was said."""
     if text := read_text(row, "content"):
         yield Memory(
-            read_text(row, "uuid", "uuid_") or text[:200],
+            read_text(row, "uuid", "uuid_") or text,
             text,
             kind="message" if read_text(row, "role", "role_type") else read_text(row, "source") or "episode",
             created=moment(row.get("valid_at") or row.get("reference_time") or row.get("created_at")),
