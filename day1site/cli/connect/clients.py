@@ -208,10 +208,10 @@ CLIENTS: dict[str, Client] = {
     "opencode": opencode,
 }
 NEXT_STEPS = {
-    "claude-code": "Start Claude Code anew; /mcp shows day1, /hooks its hooks.",
+    "claude-code": "Restart Claude Code; /mcp shows day1, /hooks its hooks.",
     "codex": "Start Codex, enter /hooks once and trust Day1's: until then they stay silent.",
-    "cursor": "Start Cursor anew; Settings, MCP shows day1.",
-    "gemini": "Start Gemini CLI anew; /mcp shows day1.",
+    "cursor": "Restart Cursor; Settings, MCP shows day1.",
+    "gemini": "Restart Gemini CLI; /mcp shows day1.",
     "vscode": "Reload the window; the list of MCP servers shows day1.",
     "windsurf": "Refresh the MCP servers in Cascade.",
     "opencode": "Restart opencode.",

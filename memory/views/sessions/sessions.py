@@ -43,7 +43,8 @@ class Sessions(ListPage):
         "drawing": "agent",
         "none_fits": _("No session fits."),
         "none_yet": _(
-            "A session is a run of an agent. It begins here when a write names it for the first time:"
+            "A session is one run of an agent. It appears here when a connected agent starts, "
+            "or when a write names it:"
         ),
         "show_all": _("Show all sessions"),
     }
