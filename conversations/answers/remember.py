@@ -1,6 +1,7 @@
 """What is answered of instructions, of rules, and of messages that are learned from at once."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_serializer
@@ -10,6 +11,9 @@ from conversations.engines.remembering import ACTIONS, Outcome, Remembered
 from conversations.models import ConsolidationRun, Instructions
 from memory.answers.derived import derive_shape, render_derived
 from memory.answers.rendering import build_renderer
+from memory.engines.sessions.lines import show_fact
+from memory.engines.sessions.relevant import Entry
+from memory.engines.sessions.standing import is_verified
 
 
 @extend_schema_serializer(many=False)  # the route is named as a list's
@@ -24,6 +28,22 @@ class InstructionsShape(s.Serializer):
     created_by = s.CharField()
 
 
+class StatementShape(s.Serializer):
+    """A statement that has standing in a repository."""
+
+    id = s.UUIDField(source="fact.uid")
+    text = s.CharField(help_text="As one line of at most 300 characters.")
+    said_at = s.DateTimeField(source="at")
+    verified = s.BooleanField(help_text="Else a person decided it.")
+
+
+class StandingShape(s.Serializer):
+    """What holds in a repository: verified, or decided by a person, and not contested."""
+
+    repository = s.CharField()
+    statements = StatementShape(many=True, help_text="In the order in which they were said, at most 100.")
+
+
 class RuleShape(s.Serializer):
     """A rule by which sessions are learned from."""
 
@@ -35,6 +55,14 @@ class RuleShape(s.Serializer):
 
 render_instructions = build_renderer(InstructionsShape)
 render_rule = build_renderer(RuleShape)
+_statement = build_renderer(StatementShape, "text", "verified")
+
+
+def render_standing(entries: Sequence[Entry], repository: str) -> dict[str, Any]:
+    rows = [_statement(one, text=show_fact(one.fact), verified=is_verified(one.fact)) for one in entries]
+    return {"repository": repository, "statements": rows}
+
+
 RememberedShape = derive_shape(Outcome)
 
 

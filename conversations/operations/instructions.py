@@ -4,9 +4,15 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from conversations.answers.remember import InstructionsShape, render_instructions
+from conversations.answers.remember import (
+    InstructionsShape,
+    StandingShape,
+    render_instructions,
+    render_standing,
+)
 from conversations.engines.instructions import InstructionsEngine
 from conversations.models import Instructions
+from memory.engines.sessions.standing import list_standing
 from memory.operations.base import Answer, Resource
 from memory.operations.columns import Column
 
@@ -34,6 +40,13 @@ INSTRUCTIONS.add(
     engine.list_versions,
     "List the versions, the newest first",
     ROW,
+    verb="get",
+)
+INSTRUCTIONS.add(
+    "standing",
+    list_standing,
+    "What holds in a repository, for its files of instructions",
+    Answer(StandingShape, render_standing, takes=("repository",)),
     verb="get",
 )
 INSTRUCTIONS.show(

@@ -124,6 +124,7 @@ REST = (
     Rest("read", "GET", "/jobs/{job}"),
     Rest("read", "GET", "/learning"),
     Rest("read", "GET", "/instructions"),
+    Rest("read", "GET", "/instructions/standing", query="repository=github.com/acme/shop"),
     Rest("read", "GET", "/instructions/versions"),
     Rest("read", "GET", "/consolidation/runs"),
     Rest("read", "GET", "/consolidation/runs/{run}"),

@@ -1,12 +1,17 @@
 """The commands on what a project wants remembered, and on what was said."""
 
 import json
+from pathlib import Path
 from typing import Any
 
+from day1site.cli.connect.settings_files import check_writable, write_file
+from day1site.cli.errors import CliError
+from day1site.cli.importing.writer import find_project
+from day1site.cli.instruction_block import put_block, remove_block
 from day1site.cli.invocation import Invocation, command, read_text
 from day1site.cli.operation_commands import Noun
 from day1site.cli.output import note, print_rows
-from day1site.cli.parameters import argument, branch_option, drop_empty, option
+from day1site.cli.parameters import argument, branch_option, drop_empty, option, switch
 from day1site.cli.transport.rest import Answer
 
 GROUP = Noun("instructions", "day1 instructions set --preset assistant", default="show")
@@ -39,6 +44,81 @@ GROUP.add_list(
     "day1 instructions versions",
     empty="None were set: those of the preset coding hold.",
 )
+
+FILES = ("AGENTS.md", "CLAUDE.md")
+file_option = option(
+    "--file", metavar="FILE", help="default: AGENTS.md or CLAUDE.md of the repository you are in"
+)
+
+
+@GROUP.action(
+    "write",
+    "Write what holds in this repository into its AGENTS.md or CLAUDE.md, as a block that Day1 keeps.",
+    "day1 instructions write --dry-run",
+    "day1 instructions write --file CLAUDE.md",
+)
+@file_option
+@switch("--dry-run", help="print the file as it would be, write nothing")
+@branch_option
+def write_instructions(run: Invocation, file: str | None, dry_run: bool, branch: str) -> None:
+    place = find_file(file)
+    client = run.open_client()
+    place_name = find_project(str(place.parent))
+    answer = client.call("instructions.standing", branch=branch, repository=place_name)
+    texts = [row["text"] for row in answer["statements"]]
+    before = read_bytes(place)
+    after = put_block(before, texts, str(place)) if texts else before and remove_block(before, str(place))
+    if dry_run:
+        return print((after or b"").decode(errors="replace"), end="")
+    keep(place, before, after)
+    run.show_line(
+        {"file": str(place), "statements": len(texts), "changed": before != after},
+        f"{place}\t{len(texts)} statements\t{'changed' if before != after else 'unchanged'}",
+    )
+
+
+@GROUP.action(
+    "remove",
+    "Take the block of Day1 out of a file of instructions; the rest stays byte for byte.",
+    "day1 instructions remove --file CLAUDE.md",
+)
+@file_option
+def remove_instructions(run: Invocation, file: str | None) -> None:
+    place = find_file(file)
+    before = read_bytes(place)
+    after = before if before is None else remove_block(before, str(place))
+    keep(place, before, after)
+    state = "removed" if before != after else "unchanged"
+    run.show_line({"file": str(place), "changed": before != after}, f"{place}\t{state}")
+
+
+def find_file(name: str | None) -> Path:
+    """Return the file, behind links, in a repository. Raises CliError where it is in none or leads out."""
+    folder = Path(name).absolute().parent if name else Path.cwd()
+    root = next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
+    if root is None:
+        raise CliError("not_found", f"{folder} is in no git repository.")
+    known = next((root / one for one in FILES if (root / one).exists()), root / FILES[0])
+    file = (Path(name).absolute() if name else known).resolve()
+    inside = file.relative_to(root.resolve()).parts if file.is_relative_to(root.resolve()) else ()
+    if not inside or inside[0] == ".git" or file.is_dir():
+        raise CliError("invalid", f"{file} is no file of instructions in {root}.")
+    return file
+
+
+def read_bytes(file: Path) -> bytes | None:
+    return file.read_bytes() if file.exists() else None
+
+
+def keep(file: Path, before: bytes | None, after: bytes | None) -> None:
+    """Store what a file holds from now on; None removes it. Raises CliError where it may not be written."""
+    if before == after:
+        return
+    check_writable(file)
+    if after is None:
+        file.unlink()
+    else:
+        write_file(file, after, new_mode=0o644)
 
 
 @command(

@@ -177,18 +177,18 @@ def remove_folders(folders: Sequence[str]) -> None:
             Path(folder).rmdir()
 
 
-def write_file(file: Path, text: str) -> None:
+def write_file(file: Path, text: str | bytes, new_mode: int = 0o600) -> None:
     """Write a file whole or not at all, behind links too.
 
-    A new file is its owner's alone, an old one keeps its mode.
+    A new file is its owner's alone unless ``new_mode`` says otherwise, an old one keeps its mode.
     """
     file = file.resolve()
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    mode = file.stat().st_mode & 0o777 if file.exists() else 0o600
+    mode = file.stat().st_mode & 0o777 if file.exists() else new_mode
     handle, draft = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:
         with open(handle, "wb") as stream:
-            stream.write(text.encode())
+            stream.write(text.encode() if isinstance(text, str) else text)
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(draft, mode)

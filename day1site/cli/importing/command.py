@@ -16,6 +16,7 @@ from day1site.cli.errors import CliError, UsageError
 from day1site.cli.fact_jsonl import BATCH_SIZE, BROKEN
 from day1site.cli.importing import exports, gemini, instructions, opencode
 from day1site.cli.importing.arrival import PRODUCTS
+from day1site.cli.importing.gone import archive_gone, list_gone
 from day1site.cli.importing.product_report import import_product
 from day1site.cli.importing.writer import LIVE, TranscriptWriter, ago
 from day1site.cli.invocation import Invocation, command
@@ -142,6 +143,8 @@ def import_facts(client: Client, path: Path, branch: str, dry_run: bool, report:
                 counts["facts", outcome.state] += 1
                 is_stored = outcome.state == "new" and not dry_run
                 report.redacted += count_marks(facts[outcome.number]["fact_text"]) if is_stored else 0
+    if gone := list_gone(client, path, branch, [fact for _, fact in lines], report):
+        archive_gone(client, branch, gone, dry_run)
     return counts
 
 

@@ -10,6 +10,9 @@ from uuid import NAMESPACE_URL, uuid5
 from conversations.capture.text_cleaning import clean
 from conversations.capture.transcripts import records
 from conversations.capture.transcripts.records import Report
+from day1site.cli.errors import CliError
+from day1site.cli.instruction_block import blank_block
+from day1site.hooks.client.capture import find_repository
 
 NAMES = (
     "CLAUDE.md",
@@ -43,9 +46,13 @@ def _facts(file: Path, report: Report) -> Iterator[dict[str, Any]]:
     raw = file.read_bytes()
     report.empty = report.empty and not raw.strip()
     try:
+        raw = blank_block(raw, str(file))
         text = raw.decode("utf-16" if raw[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig")
     except UnicodeDecodeError:
         return report.breaks(file, 1, "is not UTF-8")
+    except CliError as error:
+        return report.breaks(file, 1, error.text)
+    own = find_repository(str(file.absolute().parent))
     matter, lines, first = read_front_matter(text)
     for line, heading, words in _pieces(lines, first):
         words = clean(words)
@@ -61,6 +68,7 @@ def _facts(file: Path, report: Report) -> Iterator[dict[str, Any]]:
             "source": file.name[:200],
             "tags": ["instructions"],
             "metadata": metadata,
+            **({"repository": own} if own else {}),
             **({"valid_from": when} if (when := records.moment(matter.get("modified"))) else {}),
         }
 

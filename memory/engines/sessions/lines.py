@@ -23,10 +23,13 @@ MAX_WAS_LENGTH = 120  # of a statement that holds no more, or may not
 MAX_NAME_LENGTH = 40  # of who said it
 TAG = re.compile(rf"<[\s/]*(?={BRIEFING_TAG}|system-reminder|private)", re.I)
 AGENTS, NOTED, OBSERVED, MESSAGE, VERIFIED, REPLACED = "agent", "note", "seen", "prompt", "✓", "replaced by"
+FILED = "file"
+INSTRUCTION_TAG = "instructions"  # of a fact that an import read in a file of instructions
 REPAIR = "bug_fix"  # the category of what put a failure right
 MEANINGS = {
     AGENTS: "an agent's words",
     NOTED: "written by hand or by a program",
+    FILED: "a person's instructions, from a file such as AGENTS.md",
     OBSERVED: "seen in an agent's work",
     REPAIR: "a failure and what put it right",
     MESSAGE: "from an earlier prompt",
@@ -133,8 +136,13 @@ def name_source(fact: Fact, utterance: Utterance | None) -> str:
     if utterance and utterance.speaker:
         return "" if utterance.speaker == Utterance.PERSON else AGENTS
     if fact.source_type != Fact.SourceType.OBSERVATION:
-        return NOTED
+        return FILED if is_from_file(fact) else NOTED
     return REPAIR if fact.category == REPAIR else OBSERVED
+
+
+def is_from_file(fact: Fact) -> bool:
+    """Return whether a fact was read in a file of instructions, which people keep."""
+    return fact.source_type == Fact.SourceType.IMPORT and INSTRUCTION_TAG in fact.tags
 
 
 def show_fact(fact: Fact) -> str:

@@ -3233,6 +3233,22 @@ class SnapshotPage(TypedDict):
     previous: str | None
 
 
+class Standing(TypedDict):
+    """What holds in a repository: verified, or decided by a person, and not contested."""
+
+    repository: str
+    statements: list[Statement]
+
+
+class Statement(TypedDict):
+    """A statement that has standing in a repository."""
+
+    id: str
+    text: str
+    said_at: str
+    verified: bool
+
+
 class StoreCopy(TypedDict):
     kind: Literal["snapshot", "workspace", "window", "backup"]
     name: str

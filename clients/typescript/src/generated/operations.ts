@@ -631,6 +631,11 @@ export class InstructionsGroup extends Group {
     return this.call({ method: "POST", path: "/instructions", keyed: true }, options, params);
   }
 
+  /** What holds in a repository, for its files of instructions: `GET /instructions/standing`. */
+  standing(params: { /** The branch to look at. */ branch?: string; /** As its hooks name it, such as github.com/acme/shop. */ repository?: string; } = {}, options: Options = {}): Promise<s.Standing> {
+    return this.call({ method: "GET", path: "/instructions/standing", fills: ["branch"] }, options, params);
+  }
+
   /** List the versions, the newest first: `GET /instructions/versions`. */
   versions(params: { /** ``next`` or ``previous`` of another page. */ cursor?: string; /** Results on a page. */ limit?: number; } = {}, options: Options = {}): Pages<s.Instructions, s.InstructionsPage> {
     return this.pages({ method: "GET", path: "/instructions/versions" }, options, params);

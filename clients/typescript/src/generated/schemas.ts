@@ -4011,11 +4011,25 @@ export interface SnapshotPage {
   /** A cursor, or null. */ previous: string | null;
 }
 
+/** What holds in a repository: verified, or decided by a person, and not contested. */
+export interface Standing {
+  repository: string;
+  /** In the order in which they were said, at most 100. */ statements: Statement[];
+}
+
 /** The caller. */
 export interface StatedInput {
   /** An unknown session begins here. */ session_id?: string;
   task_id?: string;
   /** 403 when the key is bound to another agent. */ agent_id?: string;
+}
+
+/** A statement that has standing in a repository. */
+export interface Statement {
+  id: string;
+  /** As one line of at most 300 characters. */ text: string;
+  said_at: string;
+  /** Else a person decided it. */ verified: boolean;
 }
 
 export interface StoreCopy {

@@ -27,6 +27,10 @@ class Instructions(Group):
         """Set what the project wants remembered."""
         return self._send("instructions.set", "POST /instructions", locals())
 
+    def standing(self, *, branch: str | None = None, repository: str | None = None) -> t.Standing:
+        """What holds in a repository, for its files of instructions."""
+        return self._send("instructions.standing", "GET /instructions/standing", locals())
+
     def versions(
         self, *, cursor: str | None = None, limit: int | None = None,
     ) -> Page[t.Instructions, t.InstructionsPage]:
@@ -39,4 +43,5 @@ class AsyncInstructions(AsyncGroup):
 
     get = awaits(Instructions.get)
     set = awaits(Instructions.set)
+    standing = awaits(Instructions.standing)
     versions = pages(Instructions.versions)
