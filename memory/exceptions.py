@@ -177,7 +177,9 @@ class RateLimited(Day1Error):
 
 
 class LimitReached(RateLimited):
-    """A write past what a key or project may write in a day."""
+    """A write past what a key or project may write in a day; ``answer`` as that of QuotaExceeded."""
+
+    answer: Any = None
 
     message = _(
         "The {what} has written {used} of {limit} {unit} of this {window}, and this needs {count} more:"

@@ -13,7 +13,7 @@ from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, TEXT, query
 from memory.engines.support import validation as c
 from memory.engines.versions.lookup import MAIN
-from memory.exceptions import Invalid, QuotaExceeded, UnknownField
+from memory.exceptions import Invalid, LimitReached, QuotaExceeded, UnknownField
 
 EVENTS = {"oneOf": [{"type": "object"}, {"type": "array", "items": {}, "maxItems": MAX_EVENTS}]}
 CLIENT = query("client", TEXT, "The program that sends them, such as claude-code.")
@@ -52,7 +52,7 @@ class IngestViewSet(ResourceViewSet):
         where: dict[str, Any] = {"actor": get_request_actor(request), "branch_name": branch, "client": client}
         try:
             return respond(ingest_engine.ingest_events(events=events, answered=not many, **where), many)
-        except QuotaExceeded as full:
+        except (QuotaExceeded, LimitReached) as full:
             if not many and (answer := ingest_engine.read_answer(event=request.data, **where)):
                 full.answer = answer
             raise

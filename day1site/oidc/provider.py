@@ -5,6 +5,7 @@ are checked. The libraries are imported by the first login.
 """
 
 import json
+import logging
 import threading
 import time
 from base64 import b64encode
@@ -22,8 +23,10 @@ from memory.db.work_slots import work_slots
 from memory.engines.support.public_servers import Request, Unanswered, send_request
 from memory.exceptions import Day1Error, Unauthenticated
 
+logger = logging.getLogger(__name__)
 TIMEOUT_SECONDS = 8.0  # for each answer
 MAX_BYTES = 4 * 1024 * 1024  # of an answer: 5,000 groups are 200 kB
+AWAY_SECONDS = 10.0  # in which a provider that was away is not asked again: each who asks waits
 DOCUMENT_TTL = 600.0  # seconds that a description and keys are kept
 LEEWAY_SECONDS = 120
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
@@ -45,7 +48,7 @@ class Provider:
     """The provider of the settings, with what it said of itself lately."""
 
     oidc: Oidc
-    kept: dict[str, tuple[float, Any]] = field(default_factory=dict)
+    kept: dict[str, tuple[float, Any]] = field(default_factory=dict)  # documents, or why there are none
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -154,10 +157,25 @@ class Provider:
         with self.lock:
             until, found = self.kept.get(url, (0.0, {}))
         if is_fresh or until < time.monotonic():
-            found = self._send("GET", url, {})
-            with self.lock:
-                self.kept[url] = time.monotonic() + DOCUMENT_TTL, found
+            found = self._fetch_document(url)
+        if isinstance(found, ProviderAway):
+            raise found
         return dict(found)
+
+    def _fetch_document(self, url: str) -> Any:
+        """Return a document, or why there is none; both are kept for a while. Raises Unauthenticated."""
+        ttl = DOCUMENT_TTL
+        try:
+            found: Any = self._send("GET", url, {})
+        except ProviderAway as error:
+            logger.warning("The login provider (DAY1_OIDC_ISSUER): %s: %s", url, error)
+            found, ttl = error, AWAY_SECONDS
+        except Unauthenticated as error:
+            logger.warning("The login provider (DAY1_OIDC_ISSUER): %s: %s", url, error)
+            raise
+        with self.lock:
+            self.kept[url] = time.monotonic() + ttl, found
+        return found
 
     def _require_address(self, url: Any, name: str) -> None:
         allowed = {"https", urlsplit(self.oidc.issuer).scheme}

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from memory.answers.challenges import build_challenge, find_base
 from memory.answers.wire import Renderer
 from memory.db.errors import CommitLost, DatabaseAway, StorageRefused, is_busy
-from memory.exceptions import Day1Error, QuotaExceeded, StoreDamaged
+from memory.exceptions import Day1Error, LimitReached, QuotaExceeded, StoreDamaged
 from memory.request_context import get_request_id
 
 logger = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ def build_error_response(error: Exception, method: str | None, path: str) -> Res
         if error.status >= 500:
             logger.warning("%s %s: %s", method, path, error)
         problem = build_problem(error.status, error.code, error.text, error.data)
-        if isinstance(error, QuotaExceeded) and error.answer:
+        if isinstance(error, QuotaExceeded | LimitReached) and error.answer:
             problem.data["answer"] = error.answer
         return problem
     for kind, (status, code, text) in OTHERS.items():

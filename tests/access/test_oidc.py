@@ -479,6 +479,28 @@ def test_a_provider_that_is_down(oidc: Any, server: OidcServer, project: Project
     assert "Log in with a password" in said(Client().get("/login/oidc"))  # the other way is there still
 
 
+def test_a_provider_that_is_down_is_left_alone_for_seconds(
+    oidc: Any, server: OidcServer, project: Project, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    server.is_away = True
+    server.requests.clear()
+    answers = [Client().get("/login/oidc").status_code for _ in range(3)]
+    assert (answers, len(server.requests)) == ([503, 503, 503], 1)
+    assert f"(DAY1_OIDC_ISSUER): {server.issuer}/.well-known/openid-configuration" in caplog.text
+    server.is_away = False
+    monkeypatch.setattr("day1site.oidc.provider.AWAY_SECONDS", 0.0)
+    oidc(name="again")
+    assert Client().get("/login/oidc").status_code == 302
+
+
+def test_an_issuer_that_is_mistyped(oidc: Any, server: OidcServer, caplog: Any) -> None:
+    oidc(issuer="https://idp.invalid")
+    assert "cannot be reached (its name leads to no server)" in said(Client().get("/login/oidc"))
+    oidc(issuer=f"{server.issuer}/realm")
+    assert "answer cannot be used: HTTP 404." in said(Client().get("/login/oidc"))
+    assert f"{server.issuer}/realm/.well-known/openid-configuration: " in caplog.text
+
+
 def test_who_says_no_at_the_provider(oidc: Any, server: OidcServer) -> None:
     for answer, status, words in (
         ({"error": "access_denied"}, 409, "was cancelled"),

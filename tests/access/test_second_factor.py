@@ -10,6 +10,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from day1site.cli import main as run_command
+from memory.engines.access import second_factors
 from memory.engines.access.second_factors import FACTOR, SecondFactorEngine, build_code, make_secret
 from memory.exceptions import Conflict, Invalid, RateLimited
 from memory.models import AuditEntry, Connection, Membership, Project, SecondFactor
@@ -91,6 +92,28 @@ def test_who_guesses_codes_is_slowed_down(vera: Any) -> None:
                 ENGINE.check_code(user=vera, code="1")
         with pytest.raises(RateLimited):
             ENGINE.check_code(user=vera, code=show_code(secret))
+
+
+def test_after_a_day_of_guesses_a_recovery_code_alone_is_taken(
+    vera: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(second_factors, "MAX_WRONG", 3)
+    monkeypatch.setattr(second_factors, "TRIES", 100)
+    with time_machine.travel(NOW, tick=False) as clock:
+        secret, recovery = set_up(vera)
+        for words in ("not right", "not right", "3 wrong codes within a day"):
+            with pytest.raises(Invalid, match=words):
+                ENGINE.check_code(user=vera, code="1")
+        clock.shift(60)
+        with pytest.raises(Invalid, match="a recovery code alone"):
+            ENGINE.check_code(user=vera, code=show_code(secret))
+        ENGINE.check_code(user=vera, code=recovery[0])
+        other = person("olga", Project.objects.get(slug="test"), Membership.Role.CURATOR)
+        its, _ = set_up(other)
+        clock.shift(60)
+        ENGINE.check_code(user=other, code=show_code(its))
+        clock.shift(second_factors.DAY_SECONDS)
+        ENGINE.check_code(user=vera, code=show_code(secret))
 
 
 def test_the_login_asks_for_it(vera: Any) -> None:

@@ -9,6 +9,7 @@ from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from conversations.models import Message
 from memory.actors import Actor
 from memory.engines.access.projects import ProjectEngine
 from memory.engines.facts.engine import FactEngine
@@ -19,6 +20,7 @@ from memory.models.usage import forget_known, get_usage
 from memory.request_context import LimitNote, RequestContext, render_limits
 from tests.memory.api.client import api_for, refused, state
 from tests.memory.views.conftest import browser, person
+from tests.site.hook_events import event
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -54,6 +56,41 @@ def test_writes_of_a_day_are_counted_and_refused_as_a_whole(project: Project, ac
         assert api.get("/facts").status_code == 200
         clock.shift(7200)
         assert api.post("/facts", {"fact_text": "More."}).status_code == 201
+
+
+def test_events_past_the_writes_of_a_day_come_the_next_day(project: Project, actor: Actor) -> None:
+    """A session that starts is told what memory knows all the same; a list is stored whole or not at all."""
+    FactEngine().write_fact(fact_text="Deploys run at noon.", actor=actor)
+    api, path = api_for(project), "/ingest/hook?client=claude-code"
+    start = {"hook_event_name": "SessionStart", "session_id": "s", "cwd": "/w", "source": "startup"}
+    events = [event("UserPromptSubmit", f"s{n}", prompt=f"Say {n}.", prompt_id=f"p{n}") for n in range(3)]
+    with time_machine.travel("2027-05-01T22:00:00Z", tick=False) as clock:
+        allow(project, actor, daily_writes=4)
+        before = state()
+        refused(api.post(path, events), 429, "rate_limited")
+        assert state() == before
+        assert [api.post(path, one).status_code for one in events] == [200, 200, 429]
+        told = refused(api.post(path, start), 429, "rate_limited")["answer"]["hookSpecificOutput"]
+        assert "Deploys run at noon." in told["additionalContext"]
+        clock.shift(7200)
+        assert api.post(path, events).status_code == 200
+    said = [row.content for row in Message.objects.all_versions().order_by("uid")]
+    assert sorted(said) == ["Say 0.", "Say 1.", "Say 2."]
+
+
+@pytest.mark.parametrize(("most", "status"), [(0, 201), (1, 429), (2, 429), (3, 201)])
+def test_a_limit_of_none_and_one_below_what_is_used(
+    project: Project, actor: Actor, most: int, status: int
+) -> None:
+    """0 is no limit; what is written already stays, and counts."""
+    allow(project, actor, daily_writes=9)
+    api = api_for(project)
+    for number in range(2):
+        assert api.post("/facts", {"fact_text": f"{number}."}).status_code == 201
+    allow(project, actor, daily_writes=most)
+    assert api.post("/facts", {"fact_text": "More."}).status_code == status
+    row = next(row for row in api.get("/limits").json()["results"] if row["name"] == "daily_writes")
+    assert row["remaining"] == {0: None, 1: 0, 2: 0, 3: 0}[most]
 
 
 def test_a_key_has_writes_of_a_day_of_its_own(project: Project) -> None:

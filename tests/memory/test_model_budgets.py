@@ -32,6 +32,11 @@ def allow(project: Project, actor: Actor, **limits: int) -> None:
     ProjectEngine().update_project(actor=actor, project_slug=project.slug, limits=limits)
 
 
+def spend(project: Project) -> None:
+    """Send a request of the project to some model."""
+    ProjectPayer(project.pk).buy(Tokens(1)).settle(Tokens(1))
+
+
 def spent(project: Project) -> tuple[int, int, int, int]:
     row = read_month(project.pk)
     return row.calls, row.input_tokens, row.output_tokens, row.reserved_tokens

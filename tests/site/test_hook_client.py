@@ -301,14 +301,17 @@ class Failing(BaseHTTPRequestHandler):
         if body == b'{"text": "cut"}' and self.server.cuts:
             self.server.cuts -= 1
             return  # the connection breaks
-        failed = self.server.down or self.server.full or b"poison" in body
+        events, left = json.loads(body), self.server.writes_left
+        is_spent = left is not None and len(as_list(events)) > left
+        failed = self.server.down or self.server.full or self.server.status or is_spent or b"poison" in body
         if b"late" in body and self.server.stumbles:
             self.server.stumbles -= 1
             failed = True
         if not failed:
-            self.server.taken += [one["text"] for one in as_list(json.loads(body))]
+            self.server.taken += [one["text"] for one in as_list(events)]
+            self.server.writes_left = left and left - len(as_list(events))
         refusal = b'{"code":"quota_exceeded"}' if self.server.full else b""
-        events = json.loads(body)
+        refusal = b'{"data":{"limit_name":"daily_writes"}}' if is_spent else refusal
         left_out = [
             {"event": number, "reason": "no session"}
             for number, one in enumerate(as_list(events), 1)
@@ -317,7 +320,8 @@ class Failing(BaseHTTPRequestHandler):
         if left_out and isinstance(events, list):
             named = left_out[: self.server.max_named]
             refusal = json.dumps({"left_out_count": len(left_out), "left_out": named}).encode()
-        self.send_response(403 if self.server.full else 500 if failed else 200)
+        status = 403 if self.server.full else 429 if is_spent else 500 if failed else 200
+        self.send_response(self.server.status or status)
         self.send_header("Content-Length", str(len(refusal)))
         if left_out:
             self.send_header("Day1-Left-Out", "no session")
@@ -336,7 +340,8 @@ def as_list(value):
 def failing():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Failing)
     server.down, server.full, server.taken, server.asked = False, False, [], 0
-    server.cuts, server.stumbles, server.max_named = 0, 0, 100
+    server.status = 0
+    server.cuts, server.stumbles, server.max_named, server.writes_left = 0, 0, 100, None
     server.awake = threading.Event()
     server.awake.set()
     thread = start_serving(server)
@@ -422,6 +427,32 @@ def test_a_full_project_is_left_alone_for_a_while_and_loses_nothing(client, fail
     os.utime(client.spool / "full", (then, then))
     deliver(client, failing, "five")
     assert (failing.taken, client.lines()) == (["one", "two", "three", "four", "five"], [])
+
+
+def test_more_than_a_day_allows_arrives_in_parts(client, failing):
+    failing.writes_left = 2
+    deliver(client, failing, "one", "two", "three")
+    assert (failing.taken, client.lines("refused.jsonl")) == (["one", "two"], [])
+    deliver(client, failing, "four")
+    assert (failing.asked, len(client.lines())) == (4, 4)  # the list and three alone; then it is left alone
+    assert delivery.read_answer(429, b'{"limit_name":"key_daily_writes","answer":{}}') == b"{}"
+    assert delivery.read_answer(429, b'{"limit_name":"requests","answer":{}}') == b""
+    failing.writes_left = None  # the next day; the server knows those that it took
+    os.remove(client.spool / "full")
+    deliver(client, failing)
+    assert (failing.taken[2:], client.lines()) == (["one", "two", "three", "four"], [])
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_request_too_many_waits_in_the_spool(client, failing, status):
+    failing.status = status
+    deliver(client, failing, "one")
+    deliver(client, failing, "two")
+    assert (failing.taken, len(client.lines()), client.lines("refused.jsonl")) == ([], 2, [])
+    assert not (client.spool / "full").exists()
+    failing.status = 0
+    deliver(client, failing)
+    assert (failing.taken, client.lines()) == (["one", "two"], [])
 
 
 def test_a_server_that_fails_at_all_loses_nothing(client, failing):

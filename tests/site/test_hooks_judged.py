@@ -21,9 +21,10 @@ from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.sessions.briefing import newest_facts
 from memory.engines.sessions.learning import learn_running
-from memory.models import Commit, Fact, FactLink, PairVerdict, QueueMessage, Session
+from memory.models import Commit, Fact, FactLink, PairVerdict, Project, QueueMessage, Session
 from tests.curation.fake_judge import MODEL, FakeJudge, completion
 from tests.memory.api.client import Api, api_for
+from tests.memory.test_model_budgets import allow, spend
 from tests.site.hook_events import event, send
 from tests.site.test_hooks_revised import find_fact, read_start
 
@@ -278,6 +279,22 @@ def test_a_model_that_is_away_is_asked_again(
     assert QueueMessage.objects.filter(payload__contains=str(run.pk)).count() == 1
     run = carry_out()
     assert (run.state, run.calls, run.note, list_newest(actor)) == ("done", 1, "", ["later"])
+
+
+def test_a_budget_that_is_used_up_postpones_the_question(
+    api: Api, actor: Actor, project: Project, model: FakeJudge
+) -> None:
+    allow(project, actor, model_calls=1)
+    spend(project)
+    run = judge(api, model, answer(entry("replaces")))
+    assert (run.state, run.calls, len(model.prompts)) == ("queued", 0, 0)
+    assert run.note.startswith("Partial: budget used up. The project has spent 1 of 1 calls of models")
+    assert list_newest(actor) == ["later", "older"]  # by rules
+    assert (carry_out().state, len(model.prompts)) == ("queued", 0)
+    allow(project, actor, model_calls=9)
+    run = carry_out()
+    assert (run.state, run.calls, run.note, list_newest(actor)) == ("done", 1, "", ["later"])
+    assert len(model.prompts) == 1
 
 
 def test_a_run_whose_worker_died_is_taken_again(api: Api, actor: Actor, model: FakeJudge) -> None:

@@ -32,6 +32,7 @@ MAX_NOTES = 20  # of one answer
 MIN_LENGTH, MAX_LENGTH = 10, 400  # characters of a note
 GENERAL = "general"  # category of a note in another one than those of the project
 NUMBER = lazy_pattern(r"\d+")
+LEFT_TO_RULES = "Rules read the rest; the model does not come back to it."
 SPENT = "The budget of {most} calls is spent: rules read the rest."
 DOWN = "The model did not answer ({reason}): rules read the rest."
 
@@ -57,7 +58,7 @@ class ModelCosts:
             answer = server.complete(messages)
         except ModelBudgetSpent as spent:
             self.calls -= 1
-            self.note = f"{spent.text} Rules read the rest."
+            self.note = f"{spent.text} {LEFT_TO_RULES}"
             return None
         except ProviderUnavailable as error:  # half an answer is one too
             self.give_up(error)

@@ -18,7 +18,7 @@ from memory.actors import Actor
 from memory.db.querysets import Lineage
 from memory.engines.facts.evidence import EvidenceEngine
 from memory.engines.facts.links import target_model
-from memory.exceptions import ProviderNonsense, ProviderUnavailable
+from memory.exceptions import ModelBudgetSpent, ProviderNonsense, ProviderUnavailable
 from memory.models import Branch, BranchedModel, Fact, FactAssessment, FactLink, Observation
 from memory.providers.chat import ChatServer, Message
 from memory.providers.prompts import build_prompt
@@ -146,7 +146,8 @@ class Judgement:
 def judge_case(judge: ChatServer, case: Case, votes: int) -> Judgement:
     """Ask a judge for its votes; where an answer is nonsense, the heuristic stands in for it.
 
-    Raises ProviderUnavailable when the judge does not answer.
+    Where the project's budget ends among its votes, those before it decide. Raises ProviderUnavailable when
+    the judge does not answer.
     """
     started, found = time.perf_counter(), Judgement(rate_by_heuristic(case.fact))
     ratings: list[Rating] = []
@@ -160,9 +161,14 @@ def judge_case(judge: ChatServer, case: Case, votes: int) -> Judgement:
             ratings.append(parse_rating(answer.text, messages[-1].content))
     except ProviderNonsense as error:
         found.fallback = describe_error(error)
-    else:
+        ratings = []
+    except ModelBudgetSpent:
+        if not ratings:
+            raise
+        found.calls -= 1  # it was not sent; the votes that were paid for count
+    if ratings:
         found.rating, found.method = combine_votes(ratings), Method.JUDGE
-        found.model, found.prompt, found.votes = judge.model[:200], VERIFY, votes
+        found.model, found.prompt, found.votes = judge.model[:200], VERIFY, len(ratings)
     found.took_ms = round((time.perf_counter() - started) * 1000, 1)
     return found
 

@@ -17,7 +17,8 @@ MAX_ASIDE_BYTES = 8 * MIB  # of broken and of refused events, kept for inspectio
 REFUSED = (400, 413)  # responses that would refuse the same event for ever
 FAILED = 500  # the server failed at this event, or at all of them
 BATCH, BATCH_BYTES = 200, 4 * MIB
-FULL, FULL_PAUSE = b'"quota_exceeded"', 600.0  # seconds until a full project is tried again
+FULL, DAY_SPENT = b'"quota_exceeded"', b'daily_writes"'  # in refusals: of a quota, of the writes of a day
+FULL_PAUSE = 600.0  # seconds until a full project is tried again
 MAX_PARTS_BYTES = 16 * MIB  # of transcripts that one process sends; further ones wait for the next event
 
 
@@ -137,8 +138,8 @@ class Sender:
         if len(good) == 1:
             return self.server.post(good[0])[0]
         status, body = self.server.post(f"[{','.join(good)}]")
-        if status in REFUSED or status == FAILED:
-            return self._send_each(good)
+        if status in (*REFUSED, FAILED) or (status == 429 and self.server.is_full):
+            return self._send_each(good)  # of what is too much for a day, a part fits into it
         left_out = self.server.find_left_out(body)
         if left_out is None:
             return self._send_each(good)  # the server recognises those that it took
@@ -269,9 +270,14 @@ class Sender:
             os.replace(draft, self.spool.events)
 
 
+def is_full(status, body):
+    """Return whether a project takes nothing for a while: for its quota, or till the day is over."""
+    return (status == 403 and FULL in body) or (status == 429 and DAY_SPENT in body)
+
+
 def read_answer(status, body):
     """Return what the program reads of a response; a full project still tells what it knows."""
-    if status == 403 and FULL in body:
+    if is_full(status, body):
         try:
             return json.dumps(json.loads(body)["answer"]).encode()
         except (ValueError, KeyError, TypeError):
@@ -370,7 +376,7 @@ class Server:
             reply = self.connection.getresponse()
             body = reply.read(MIB)
             self.left_out = reply.getheader("Day1-Left-Out") or ""
-            self.is_full = reply.status == 403 and FULL in body
+            self.is_full = is_full(reply.status, body)
             self.status, self.has_answered = reply.status, True
             return reply.status, body
         except BaseException:

@@ -15,6 +15,7 @@ from urllib.parse import quote, urlencode
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.core.cache import cache
 from django.utils.translation import gettext_noop as _
 
 from memory.db.transactions import retry_methods, write_transaction
@@ -26,13 +27,15 @@ from memory.models import Project, SecondFactor
 STEP_SECONDS, DIGITS, WINDOW = 30, 6, 1  # a code of the half minute before or after is right too
 RECOVERY_CODES, RECOVERY_BYTES = 10, 10
 FACTOR = "second_factor"  # of a session: one was shown, here or to the login provider
-TRIES = 5  # wrong codes a minute of a user
+TRIES = 5  # codes a minute of a user
+MAX_WRONG, DAY_SECONDS = 100, 86_400  # wrong codes of a user in a day, counted where the rates are
 ISSUER = "Day1"
 WRONG = _("This code is not right. An authenticator shows a new one every half minute.")
 HAS_ONE = _("You have a second factor already: take it away first.")
 HAS_NONE = _("{name} has no second factor.")
 CHANGED_KEY = _("The secret key of this server was changed: ask whoever runs it to reset your second factor.")
 FACTOR_MISSING = _("This project requires a second factor: set one up under Your account.")
+LOCKED = _("There were {limit} wrong codes within a day: until it is over a recovery code alone is taken.")
 TOO_MANY = _("Too many wrong codes; try again in {retry_after} s.")
 
 
@@ -63,19 +66,22 @@ class SecondFactorEngine:
     def check_code(self, *, user: Any, code: str, address: str = "") -> None:
         """Take a code of a user's program, or a recovery code, which works once.
 
-        Raises Invalid, NotFound, RateLimited.
+        After many wrong codes in a day only the latter are taken: who knows the password has no year to guess
+        in. Raises Invalid, NotFound, RateLimited.
         """
         count_try(user)
         with write_transaction():
             factor = SecondFactor.objects.select_for_update().filter(user=user).first()
             if factor is None:
                 raise NotFound(HAS_NONE, name=user.get_username())
-            is_right = take_code(factor, code)
+            is_right = count_wrong(user) < MAX_WRONG and take_code(factor, code)
             if not is_right and (is_right := take_recovery_code(factor, code)):
                 left = {"left": str(len(factor.recovery_hashes))}
                 record_action(user, "second_factor.recovery", left, user)
             if not is_right:
                 record_action(user, "second_factor.failed", {"address": address}, None)
+        if not is_right and count_wrong(user, 1) >= MAX_WRONG:
+            raise Invalid(LOCKED, limit=MAX_WRONG, field="code")
         if not is_right:
             raise Invalid(WRONG, field="code")
 
@@ -123,6 +129,16 @@ def count_recovery_codes(user: Any) -> int:
 def count_try(user: Any) -> None:
     """Count a code that is tried. Raises RateLimited."""
     count_request(f"second-factor:{user.pk}", TRIES, TOO_MANY)
+
+
+def count_wrong(user: Any, more: int = 0) -> int:
+    """Return how many wrong codes of a user were tried in the day that the first one began."""
+    key = f"second-factor-wrong:{user.pk}"
+    cache.add(key, 0, DAY_SECONDS)
+    try:
+        return int(cache.incr(key, more))
+    except ValueError:  # the cache was full and dropped it at once
+        return more
 
 
 # ---- codes -------------------------------------------------------------------------------------------

@@ -84,6 +84,8 @@ def send_request(
         return _exchange(PinnedConnection(name, port, address, request.seconds, trust), path, request)
     except TimeoutError:
         raise Unanswered(f"no answer in {request.seconds:g} seconds") from None
+    except socket.gaierror:
+        raise Unanswered("its name leads to no server") from None
     except ConnectionRefusedError:
         raise Unanswered("the connection is refused") from None
     except (OSError, HTTPException, ValueError):
