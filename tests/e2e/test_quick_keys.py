@@ -236,6 +236,7 @@ def test_undo_pressed_before_the_scripts_are_here_is_not_lost(visit: Callable[..
     page.get_by_role("heading", name="Undone next.").wait_for()
     page.keyboard.press("u")
     held[0].continue_()
+    page.wait_for_function("() => window.day1_runs")
     expect(page.get_by_text("Undone.")).to_have_count(1)
     assert states(server, [one]) == ["active unverified"]
 
