@@ -12,11 +12,12 @@ from uuid import UUID
 
 from django.db import models
 
+from memory.clock import read_time
 from memory.conf import conf
 from memory.db.fields import JSONTextField
 from memory.db.raw_select import fetch_one
 from memory.exceptions import ROWS_FULL, QuotaExceeded
-from memory.limits import NAMED, choose_lower
+from memory.limits import NAMED, choose_lower, name_period
 from memory.models.projects import Project
 from memory.quota import Quota, Usage, format_size
 
@@ -57,6 +58,17 @@ class Consumption(models.Model):
     output_tokens = models.BigIntegerField(default=0)
     estimated_tokens = models.BigIntegerField(default=0)
     reserved_tokens = models.BigIntegerField(default=0)
+
+    @staticmethod
+    def name_slot(owner: UUID, window: str) -> str:
+        """Return the key of a project's or key's row for the present day or month."""
+        return f"{owner.hex}:{name_period(window, read_time())}"
+
+    @staticmethod
+    def make_row(slot: str, project_id: UUID) -> None:
+        """Make the row of a slot, unless it is there by now."""
+        fresh = Consumption(slot=slot, project_id=project_id, period=slot.rpartition(":")[2])
+        Consumption.objects.bulk_create([fresh], ignore_conflicts=True)
 
     @property
     def tokens(self) -> int:

@@ -13,7 +13,7 @@ from memory.engines.support.rate_limits import read_requests
 from memory.engines.support.write_quotas import read_writes
 from memory.extensions import load_extensions
 from memory.limits import OF_KEY, OF_PROJECT, Limit
-from memory.models import ApiKey, Branch, Membership, Project
+from memory.models import ApiKey, Branch, Consumption, Membership, Project
 from memory.models.usage import get_usage
 
 COUNTED = ("daily_writes",)  # only while there is a limit
@@ -43,8 +43,8 @@ class LimitEngine:
         """List the limits of the project and of the key that asks, with what is used."""
         actor.require_scope("read")
         project = Project.objects.get(pk=actor.project_id)
-        found = [build_state(one, *read_project(one, project)) for one in OF_PROJECT]
         month = read_month(project.pk)
+        found = [build_state(one, *read_project(one, project, month)) for one in OF_PROJECT]
         for state in found:
             if state.name == limits.MODEL_TOKENS.name:
                 state.estimated = month.estimated_tokens
@@ -68,7 +68,7 @@ def build_state(limit: Limit, most: int, used: int | None) -> LimitState:
     )
 
 
-def read_project(limit: Limit, project: Project) -> tuple[int, int | None]:
+def read_project(limit: Limit, project: Project, month: Consumption) -> tuple[int, int | None]:
     """Return a limit of a project, 0 for none, and what is used of it."""
     usage = get_usage(project.pk)
     most: dict[str, Any] = {
@@ -81,10 +81,10 @@ def read_project(limit: Limit, project: Project) -> tuple[int, int | None]:
     number = most[limit.name] or 0
     if limit.name in COUNTED and not number:
         return 0, None
-    return number, count_used(limit.name, project.pk)
+    return number, count_used(limit.name, project.pk, month)
 
 
-def count_used(name: str, project_id: UUID) -> int | None:
+def count_used(name: str, project_id: UUID, month: Consumption) -> int | None:
     """Return what a project uses of a limit; None where that is not counted."""
     match name:
         case "requests":
@@ -96,9 +96,9 @@ def count_used(name: str, project_id: UUID) -> int | None:
         case "members":
             return Membership.objects.filter(project=project_id).count()
         case "model_calls":
-            return read_month(project_id).calls
+            return month.calls
         case "model_tokens":
-            return read_month(project_id).tokens
+            return month.tokens
         case "rows" | "bytes":
             return max(0, getattr(get_usage(project_id), name))
     count = load_extensions("limit_counts").get(name)

@@ -42,7 +42,7 @@ class ProjectPayer:
         """Count a request, and reserve its tokens. Raises ModelBudgetSpent, ProviderUnavailable."""
         if (known := _refusals.get(self.project_id)) and monotonic() < known[0]:
             raise known[1]
-        bill = ProjectBill(self.project_id, name_slot(self.project_id), expected.total)
+        bill = ProjectBill(self.project_id, Consumption.name_slot(self.project_id, MONTH), expected.total)
         limits = get_usage(self.project_id).limits
         try:
             is_bought = bill.reserve(limits[CALLS], limits[TOKENS])
@@ -112,10 +112,7 @@ class ProjectBill:
         row = Consumption.objects.filter(pk=self.slot)
         with write_transaction():
             if not row.exists():
-                fresh = Consumption(
-                    slot=self.slot, project_id=self.project_id, period=self.slot.rpartition(":")[2]
-                )
-                Consumption.objects.bulk_create([fresh], ignore_conflicts=True)
+                Consumption.make_row(self.slot, self.project_id)
             return change(row)
 
 
@@ -131,13 +128,9 @@ def forget_refusals() -> None:
     _refusals.clear()
 
 
-def name_slot(project_id: UUID) -> str:
-    return f"{project_id.hex}:{name_period(MONTH, read_time())}"
-
-
 def read_month(project_id: UUID) -> Consumption:
     """Return what a project has spent this month."""
-    row = Consumption.objects.filter(pk=name_slot(project_id)).first()
+    row = Consumption.objects.filter(pk=Consumption.name_slot(project_id, MONTH)).first()
     return row or Consumption(project_id=project_id)
 
 

@@ -58,12 +58,11 @@ def refuse_beyond(key: ApiKey) -> None:
 
 def charge_day(limit: Limit, owner: UUID, project_id: UUID, count: int, most: int) -> None:
     """Count versions of a day by one statement, which counts none beyond the limit. Raises LimitReached."""
-    period = limits.name_period(DAY, read_time())
-    row = Consumption.objects.filter(pk=f"{owner.hex}:{period}")
+    slot = Consumption.name_slot(owner, DAY)
+    row = Consumption.objects.filter(pk=slot)
     may_write, more = row.filter(writes__lte=most - count), {"writes": F("writes") + count}
     if not may_write.update(**more):
-        fresh = Consumption(slot=f"{owner.hex}:{period}", project_id=project_id, period=period)
-        Consumption.objects.bulk_create([fresh], ignore_conflicts=True)
+        Consumption.make_row(slot, project_id)
         if not may_write.update(**more):
             raise build_refusal(limit, read_writes(owner), most, count)
     note_limit(limit, most, read_writes(owner))
@@ -71,8 +70,8 @@ def charge_day(limit: Limit, owner: UUID, project_id: UUID, count: int, most: in
 
 def read_writes(owner: UUID) -> int:
     """Return how many versions a project or key has written today, of those that were counted."""
-    slot = f"{owner.hex}:{limits.name_period(DAY, read_time())}"
-    return Consumption.objects.filter(pk=slot).values_list("writes", flat=True).first() or 0
+    row = Consumption.objects.filter(pk=Consumption.name_slot(owner, DAY))
+    return row.values_list("writes", flat=True).first() or 0
 
 
 def build_refusal(limit: Limit, used: int, most: int, count: int) -> LimitReached:
