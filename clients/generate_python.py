@@ -14,28 +14,25 @@ from functools import cache
 from itertools import groupby
 from typing import Any
 
-from clients.openapi import ROOT, Operation, Parameter, load_codes, load_operations, load_schemas, name_of
+from clients.openapi import (
+    DEFAULTS,
+    ROOT,
+    Operation,
+    Parameter,
+    class_name,
+    find_bases,
+    load_codes,
+    load_operations,
+    load_schemas,
+    name_error,
+    name_of,
+    takes_default,
+)
 
 PACKAGE = ROOT / "clients" / "python" / "src" / "day1_client"
 WIDTH = 110
 MAX_VALUES = 30  # of an enumeration that is written out: what is longer grows with each release
 MADE = "Written by ``python -m clients.generate_python`` from docs/openapi.yaml; do not edit."
-# A client's branch, end user and agent stand in for what a call leaves out, where this is what it is about.
-DEFAULTS = {
-    "branch": ("The branch to look at.", "main when it is not given"),
-    "user_id": (
-        "The end user whose memory",
-        "",
-        "Conversations of",
-        "Facts of",
-        "Messages of",
-        "Observations of",
-    ),
-    "app_id": ("The app whose memory", "", "Conversations of", "Facts of", "Messages of", "Observations of"),
-    "agent_id": ("403 when", "Who "),
-}
-
-
 PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 
 
@@ -145,25 +142,15 @@ def write_answer(operation: Operation, types: Types) -> str:
     if operation.streams:
         return f"Iterator[{answer}]"
     if operation.is_paged:
-        rows = load_schemas()[name_of(operation.answers[0])]["properties"]["results"]["items"]
-        return f"Page[{types.write(rows, 'row', is_input=False)}, {answer}]"
+        return f"Page[{types.write(operation.row, 'row', is_input=False)}, {answer}]"
     return answer
-
-
-def takes_default(parameter: Parameter, operation: Operation) -> bool:
-    told = parameter.description
-    if operation.group == "keys":
-        return False
-    return any(told == start if not start else told.startswith(start) for start in DEFAULTS[parameter.name])
 
 
 def write_options(operation: Operation) -> str:
     """Return what the call of an operation says beside its values."""
     found = operation.parameters
     plain = [one.name for one in found if one.name in DEFAULTS and not takes_default(one, operation)]
-    in_query = [
-        one.name for one in found if one.where == "query" and operation.method in ("post", "patch", "put")
-    ]
+    in_query = [one.name for one in operation.query if operation.method in ("post", "patch", "put")]
     nulls = [one.name for one in found if one.required and "null" in one.schema.get("type", ())]
     options = {"query": in_query, "plain": plain, "nulls": nulls}
     return "".join(f', {name}="{" ".join(values)}"' for name, values in options.items() if values)
@@ -235,10 +222,6 @@ def write_imports(code: str) -> str:
     return "\n".join(lines)
 
 
-def class_name(group: str) -> str:
-    return "".join(part.capitalize() for part in group.split("_"))
-
-
 def write_index(groups: list[str]) -> str:
     """Return the package of operations: a property for each noun."""
     imports = [
@@ -280,9 +263,11 @@ def write_types(types: Types) -> str:
     bodies = {name_of(one.body) for one in load_operations() if one.body}
     wrapped = {name_of(one["allOf"][0]) for op in load_operations() for one in op.answers if "allOf" in one}
     kept = [name for name in schemas if name not in bodies - types.inputs - types.outputs]
-    classes = "\n\n".join(
-        write_class(name, schemas[name], types, name in wrapped) for name in sorted(kept, key=order)
-    )
+    rows = {name: list_rows(schemas[name], types, name in types.inputs) for name in sorted(kept)}
+    for name in wrapped:
+        rows[name] += rows["Redaction"]
+    bases = find_bases({name: set(one) for name, one in rows.items()})
+    classes = "\n\n".join(write_class(name, rows, bases[name]) for name in place_bases_first(bases))
     enums = "\n".join(write_enum(name, values) for name, values in sorted(types.enums.items()))
     head = [f'"""{MADE}"""', "", "from __future__ import annotations", "", "import sys"]
     head += ["from collections.abc import Mapping, Sequence", "from datetime import datetime"]
@@ -297,8 +282,14 @@ def write_types(types: Types) -> str:
     return "\n".join(head) + enums + "\n\n" + re.sub(r"\bt\.(?=[A-Z])", "", classes)
 
 
-def order(name: str) -> tuple[bool, str]:
-    return name != "Redaction", name  # others are made of it
+def place_bases_first(bases: dict[str, list[str]]) -> list[str]:
+    """Return the names of types in their order, but each behind those that it extends."""
+    names = [one for name, extended in bases.items() for one in (*place_above(extended, bases), name)]
+    return list(dict.fromkeys(names))
+
+
+def place_above(names: list[str], bases: dict[str, list[str]]) -> list[str]:
+    return [one for name in names for one in (*place_above(bases[name], bases), name)]
 
 
 def write_enum(name: str, values: tuple[str, ...]) -> str:
@@ -309,25 +300,29 @@ def write_enum(name: str, values: tuple[str, ...]) -> str:
     return "\n".join(lines)
 
 
-def write_class(name: str, schema: dict[str, Any], types: Types, is_redacted: bool) -> str:
-    is_input = name in types.inputs
-    rows = [
-        (field, types.write(one, field, is_input=is_input), field in schema.get("required", ()))
-        for field, one in schema["properties"].items()
-    ]
-    rows = [(field, kind if needed else f"NotRequired[{kind}]", needed) for field, kind, needed in rows]
-    base = "Redaction" if is_redacted else "TypedDict"
-    if any(keyword.iskeyword(field) for field, _, _ in rows):
-        return write_with_keywords(name, rows, base)
-    told = schema.get("description", "").split("\n")[0]
-    lines = [f"class {name}({base}):", *([f'    """{told}"""', ""] if told else [])]
-    lines += [f"    {field}: {kind}" for field, kind, _ in rows] or ["    pass"]
+Rows = list[tuple[str, str]]  # names of fields, and their types
+
+
+def list_rows(schema: dict[str, Any], types: Types, is_input: bool) -> Rows:
+    required = schema.get("required", ())
+    kinds = {field: types.write(one, field, is_input=is_input) for field, one in schema["properties"].items()}
+    return [(name, kind if name in required else f"NotRequired[{kind}]") for name, kind in kinds.items()]
+
+
+def write_class(name: str, rows: dict[str, Rows], bases: list[str]) -> str:
+    if any(keyword.iskeyword(field) for field, _ in rows[name]):
+        return write_with_keywords(name, rows[name])
+    own = [row for row in rows[name] if not any(row in rows[base] for base in bases)]
+    told = load_schemas()[name].get("description", "").split("\n")[0]
+    lines = [f"class {name}({', '.join(bases) or 'TypedDict'}):"]
+    lines += [f'    """{told}"""', *([""] if own else [])] if told else []
+    lines += [f"    {field}: {kind}" for field, kind in own] or ([] if told else ["    pass"])
     return "\n".join(lines) + "\n"
 
 
-def write_with_keywords(name: str, rows: list[tuple[str, str, bool]], base: str) -> str:
+def write_with_keywords(name: str, rows: Rows) -> str:
     """Return a type with a field that is a word of Python: it cannot be written as a class."""
-    quoted = [(field, kind.replace('"', "'")) for field, kind, _ in rows]
+    quoted = [(field, kind.replace('"', "'")) for field, kind in rows]
     fields = "\n".join(f'        "{field}": "{kind}",' for field, kind in quoted)
     return f'{name} = TypedDict(\n    "{name}",\n    {{\n{fields}\n    }},\n)\n'
 
@@ -338,9 +333,9 @@ def write_errors() -> str:
         "",
         "from day1_client.errors import Day1Error",
     ]
-    names = {code: error_name(code) for code, _, _ in load_codes()}
+    names = {code: name_error(code) for code, _, _ in load_codes()}
     for code, status, when in load_codes():
-        told = textwrap.wrap(f"{status}: {plain(when)}.", WIDTH - 4)
+        told = textwrap.wrap(f"{status}: {when.replace('`', '').rstrip('.')}.", WIDTH - 4)
         lines += [
             "",
             "",
@@ -353,14 +348,6 @@ def write_errors() -> str:
     lines += ["", "", "BY_CODE: dict[str, type[Day1Error]] = {"]
     lines += [f'    "{code}": {name},' for code, name in names.items()]
     return "\n".join([*lines, "}"]) + "\n"
-
-
-def error_name(code: str) -> str:
-    return {"error": "ServerFault"}.get(code) or class_name(code)
-
-
-def plain(text: str) -> str:
-    return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text).replace("`", "").rstrip(".")
 
 
 def write_all() -> dict[str, str]:

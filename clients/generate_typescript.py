@@ -11,8 +11,19 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from clients.generate_python import DEFAULTS, takes_default
-from clients.openapi import ROOT, Operation, Parameter, load_codes, load_operations, load_schemas, name_of
+from clients.openapi import (
+    DEFAULTS,
+    ROOT,
+    Operation,
+    Parameter,
+    find_bases,
+    load_codes,
+    load_operations,
+    load_schemas,
+    name_error,
+    name_of,
+    takes_default,
+)
 
 GENERATED = ROOT / "clients" / "typescript" / "src" / "generated"
 HEAD = "// Written by `python -m clients.generate_typescript`; do not edit.\n\n"
@@ -87,35 +98,25 @@ def write_note(schema: dict[str, Any], indent: str = "") -> str:
 
 
 def write_schemas() -> str:
-    parts = [HEAD]
-    for name, schema in load_schemas().items():
-        note = write_note(schema, "\n")
-        if schema.get("type") == "object" and "properties" in schema:
-            fields = "".join(f"  {line}\n" for line in write_fields(schema))
-            parts.append(f"{note}export interface {name} {{\n{fields}}}\n\n")
-        else:
-            parts.append(f"{note}export type {name} = {write_type(schema)};\n\n")
-    return "".join(parts).rstrip() + "\n"
+    schemas = load_schemas()
+    fields = {name: list(write_fields(schema)) for name, schema in sorted(schemas.items())}
+    bases = find_bases({name: set(rows) for name, rows in fields.items()})
+    return HEAD + "\n".join(write_interface(name, fields, bases[name]) for name in fields)
+
+
+def write_interface(name: str, fields: dict[str, list[str]], bases: list[str]) -> str:
+    own = [row for row in fields[name] if not any(row in fields[base] for base in bases)]
+    above = f" extends {', '.join(bases)}" if bases else ""
+    rows = "".join(f"  {row}\n" for row in own)
+    return f"{write_note(load_schemas()[name], chr(10))}export interface {name}{above} {{\n{rows}}}\n"
 
 
 # ---- methods ---------------------------------------------------------------------------------------
 
 
-def find_rows(operation: Operation) -> dict[str, Any] | None:
-    """Return the schema of one row where the answer is a page that a cursor leads on from."""
-    if not operation.is_paged and operation.id != "facts_search_create":
-        return None
-    rows: dict[str, Any] = load_schemas()[name_of(operation.answers[0])]["properties"]["results"]["items"]
-    return rows
-
-
 def write_answer(operation: Operation) -> str:
     types = [write_type(one, "s.") if one else "void" for one in operation.answers]
     return " | ".join(dict.fromkeys(types))
-
-
-def list_query(operation: Operation) -> list[Parameter]:
-    return [one for one in operation.parameters if one.where == "query"]
 
 
 def write_query(parameters: list[Parameter]) -> str:
@@ -128,12 +129,12 @@ def write_query(parameters: list[Parameter]) -> str:
 def is_apart(operation: Operation) -> bool:
     """Tell whether body and query are two arguments: they share a name, or the body is no plain object."""
     fields = load_schemas().get(name_of(operation.body or {}), {}).get("properties")
-    return fields is None or any(one.name in fields for one in list_query(operation))
+    return fields is None or any(one.name in fields for one in operation.query)
 
 
 def write_arguments(operation: Operation) -> tuple[list[str], str]:
     """Return the arguments after those of the path, and what is sent of them."""
-    query = list_query(operation)
+    query = operation.query
     if operation.body and is_apart(operation):
         body = f"body: {write_type(operation.body, 's.')}"
         return [body, f"params: {write_query(query)} = {{}}"], "params, body"
@@ -150,7 +151,7 @@ def write_spec(operation: Operation, path: str) -> str:
     named = {one.name: one for one in operation.parameters}
     fills = [one for one in DEFAULTS if one in named and takes_default(named[one], operation)]
     lists = {
-        "query": [one.name for one in list_query(operation)] if operation.body else [],
+        "query": [one.name for one in operation.query] if operation.body else [],
         "fills": fills,
     }
     parts = [f'method: "{operation.method.upper()}"', f"path: {path}"]
@@ -170,10 +171,10 @@ def write_method(operation: Operation) -> str:
     arguments, sent = write_arguments(operation)
     places = [f"{name}: string | number" for name in names]
     signature = ", ".join([*places, *arguments, "options: Options = {}"])
-    rows = find_rows(operation)
-    kind = f"Pages<{write_type(rows, 's.')}, {write_answer(operation)}>" if rows else ""
+    in_pages = operation.is_paged or operation.id == "facts_search_create"  # each leads on by a cursor
+    kind = f"Pages<{write_type(operation.row, 's.')}, {write_answer(operation)}>" if in_pages else ""
     spec = write_spec(operation, f"at`{path}`" if names else quote(path))
-    call = f"this.{'pages' if rows else 'call'}({spec}, options, {sent})"
+    call = f"this.{'pages' if in_pages else 'call'}({spec}, options, {sent})"
     return write_function(operation, signature, kind or f"Promise<{write_answer(operation)}>", call)
 
 
@@ -209,16 +210,11 @@ def write_codes() -> str:
     parts = [HEAD, 'import { Day1Error } from "../problem.js";\n\n']
     codes = load_codes()
     for code, status, when in codes:
-        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", when)
         name = name_error(code)
-        parts.append(f"/** {status}: {text} */\nexport class {name} extends Day1Error {{\n")
+        parts.append(f"/** {status}: {when} */\nexport class {name} extends Day1Error {{\n")
         parts.append(f'  override name = "{name}";\n}}\n')
     rows = "".join(f"  {code}: {name_error(code)},\n" for code, _, _ in codes)
     return "".join([*parts, f"\nexport const CODES: Record<string, typeof Day1Error> = {{\n{rows}}};\n"])
-
-
-def name_error(code: str) -> str:
-    return "ServerFault" if code == "error" else pascal(code)
 
 
 def read_version() -> str:

@@ -45,6 +45,22 @@ NAMES = {
     "tasks_objectives_partial_update": "update_objective",
 }
 GROUPS = {"remember": "messages"}  # memory.remember() is the client's own
+# A client's branch, end user and agent stand in for what a call leaves out, where this is what it is about.
+DEFAULTS = {
+    "branch": ("The branch to look at.", "main when it is not given"),
+    "user_id": (
+        "The end user whose memory",
+        "",
+        "Conversations of",
+        "Facts of",
+        "Messages of",
+        "Observations of",
+    ),
+    "app_id": ("The app whose memory", "", "Conversations of", "Facts of", "Messages of", "Observations of"),
+    "agent_id": ("403 when", "Who "),
+}
+SHARED = 9  # fields that a type has in common with another one, for it to extend that
+SHAPES = ("Redaction", "Cursors")  # which are extended as small as they are
 
 
 @cache
@@ -54,9 +70,24 @@ def load_document() -> dict[str, Any]:
     return document
 
 
+@cache
 def load_schemas() -> dict[str, dict[str, Any]]:
     schemas: dict[str, dict[str, Any]] = load_document()["components"]["schemas"]
-    return schemas
+    page = schemas["FactPage"]["properties"]
+    fields = {name: page[name] for name in ("next", "previous")}
+    cursors = {"description": "The way to other pages.", "type": "object", "properties": fields}
+    return {**schemas, "Cursors": {**cursors, "required": list(fields)}}
+
+
+def find_bases(types: dict[str, set[Any]]) -> dict[str, list[str]]:
+    """Return for each type, given as its fields, the types that it extends: it has all that is theirs."""
+    bases: dict[str, list[str]] = {}
+    for name, fields in types.items():
+        parts = [one for one in types if types[one] < fields]
+        large = sorted((one for one in parts if len(types[one]) >= SHARED), key=lambda one: len(types[one]))
+        known = types[large[-1]] if large else set()
+        bases[name] = large[-1:] + [one for one in SHAPES if one in parts and not types[one] <= known]
+    return bases
 
 
 def name_of(schema: dict[str, Any]) -> str:
@@ -150,6 +181,10 @@ class Operation:
         return found
 
     @property
+    def query(self) -> list[Parameter]:
+        return [one for one in self.parameters if one.where == "query"]
+
+    @property
     def streams(self) -> bool:
         return "text/event-stream" in self.described["responses"].get("200", {}).get("content", {})
 
@@ -159,6 +194,19 @@ class Operation:
         schema = load_schemas().get(name_of(self.answers[0]), {"properties": {}})
         has_cursor = any(one.name == "cursor" for one in self.parameters)
         return self.method == "get" and has_cursor and {"results", "next"} <= set(schema["properties"])
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """Return the schema of one of several that are answered."""
+        rows: dict[str, Any] = load_schemas()[name_of(self.answers[0])]["properties"]["results"]
+        return rows["items"]
+
+
+def takes_default(parameter: Parameter, operation: Operation) -> bool:
+    told = parameter.description
+    if operation.group == "keys":
+        return False
+    return any(told == start if not start else told.startswith(start) for start in DEFAULTS[parameter.name])
 
 
 @cache
@@ -177,4 +225,13 @@ def load_codes() -> list[tuple[str, int, str]]:
     """Return each stable code of an error with its status and when it is given, as docs/api.md says."""
     text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| (\d{3}) \| (.*) \|$", text, re.MULTILINE)
-    return [(code, int(status), when) for code, status, when in rows]
+    return [(code, int(status), re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", when)) for code, status, when in rows]
+
+
+def class_name(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def name_error(code: str) -> str:
+    """Return the name of the class of an error's code."""
+    return "ServerFault" if code == "error" else class_name(code)

@@ -4,11 +4,13 @@ import json
 import re
 
 from clients import generate_typescript
-from clients.openapi import load_codes, load_operations
+from clients.openapi import load_codes, load_operations, load_schemas
 from day1site import __version__
 
 PACKAGE = generate_typescript.GENERATED.parent.parent
 CLASS = re.compile(r"^export class (\w+)Group extends Group {$(.*?)^}$", re.MULTILINE | re.DOTALL)
+INTERFACE = re.compile(r"^export interface (\w+)(?: extends ([\w, ]+))? {$(.*?)^}$", re.MULTILINE | re.DOTALL)
+FIELD = re.compile(r'^  (?:/\*\* .* \*/ )?"?([^":? ]+)"?(\??): ', re.MULTILINE)
 METHOD = re.compile(r"^  (\w+)\(.*\{$", re.MULTILINE)
 
 
@@ -34,6 +36,20 @@ def test_every_operation_has_one_method_and_every_method_is_one() -> None:
     assert (len(told), sorted(told)) == (len(set(told)), sorted(has))
     for one in load_operations():
         assert f"`{one.method.upper()} {one.path}`. */" in text
+
+
+def test_a_type_has_the_fields_of_its_schema() -> None:
+    text = (generate_typescript.GENERATED / "schemas.ts").read_text(encoding="utf-8")
+    types = {name: (bases, FIELD.findall(body)) for name, bases, body in INTERFACE.findall(text)}
+
+    def fields_of(name: str) -> list[tuple[str, str]]:
+        bases, own = types[name]
+        return own + [one for base in filter(None, bases.split(", ")) for one in fields_of(base)]
+
+    for name, schema in load_schemas().items():
+        required = schema.get("required", ())
+        told = [(field, "" if field in required else "?") for field in schema["properties"]]
+        assert sorted(fields_of(name)) == sorted(told), name
 
 
 def test_each_code_has_its_class() -> None:

@@ -77,10 +77,6 @@ Wait = Literal["indexed"]
 Without = Literal["junk", "duplicate", "echo", "hostile", "secret", "stale", "contradictory", "unsourced"]
 Worker = Literal["running", "stopped", "unknown"]
 
-class Redaction(TypedDict):
-    redacted_fields: NotRequired[list[str]]
-
-
 class Actions(TypedDict):
     """Calls of tools."""
 
@@ -104,10 +100,15 @@ class AgedFact(TypedDict):
     fact: Fact
 
 
-class AgedFactPage(TypedDict):
-    results: list[AgedFact]
+class Cursors(TypedDict):
+    """The way to other pages."""
+
     next: str | None
     previous: str | None
+
+
+class AgedFactPage(Cursors):
+    results: list[AgedFact]
 
 
 class AgentFigures(TypedDict):
@@ -148,6 +149,10 @@ class Approval(TypedDict):
     outdated: bool
 
 
+class Redaction(TypedDict):
+    redacted_fields: NotRequired[list[str]]
+
+
 class ArchiveReport(Redaction):
     """What was archived, or would be, and what is left for which reason."""
 
@@ -164,7 +169,9 @@ class ArgumentChange(TypedDict):
     second: str
 
 
-class Audit(TypedDict):
+class ServerEntry(TypedDict):
+    """An entry of the server's trail."""
+
     id: int
     at: str
     actor_kind: str
@@ -174,15 +181,16 @@ class Audit(TypedDict):
     action: str
     target: str
     detail: dict[str, Any]
+
+
+class Audit(ServerEntry):
     request_id: str | None
     place: int | None
     hash: str
 
 
-class AuditPage(TypedDict):
+class AuditPage(Cursors):
     results: list[Audit]
-    next: str | None
-    previous: str | None
 
 
 class BatchFiltersInput(TypedDict):
@@ -217,8 +225,8 @@ class BatchFiltersInput(TypedDict):
     repository: NotRequired[str]
 
 
-class BatchReport(Redaction):
-    """A batch with what it has come to so far."""
+class ReplayBatch(TypedDict):
+    """Replays of many conversations with the same parameters."""
 
     id: str
     branch: str
@@ -229,6 +237,11 @@ class BatchReport(Redaction):
     skipped: dict[str, str]
     created_at: str
     created_by: str
+
+
+class BatchReport(ReplayBatch, Redaction):
+    """A batch with what it has come to so far."""
+
     states: dict[str, int]
     totals: dict[str, int]
     cost: float | None
@@ -268,10 +281,8 @@ class BranchChange(TypedDict):
     archived: bool
 
 
-class BranchPage(TypedDict):
+class BranchPage(Cursors):
     results: list[Branch]
-    next: str | None
-    previous: str | None
 
 
 class BranchPlan(TypedDict):
@@ -374,10 +385,8 @@ class BundleItem(TypedDict):
     reason: str
 
 
-class BundlePage(TypedDict):
+class BundlePage(Cursors):
     results: list[Bundle]
-    next: str | None
-    previous: str | None
 
 
 class BundleReport(Redaction):
@@ -425,10 +434,8 @@ class Calibration(TypedDict):
     table: dict[str, Any]
 
 
-class CalibrationPage(TypedDict):
+class CalibrationPage(Cursors):
     results: list[Calibration]
-    next: str | None
-    previous: str | None
 
 
 class Change(TypedDict):
@@ -471,8 +478,8 @@ class Commit(Redaction):
     removed: int
 
 
-class CommitDetail(TypedDict):
-    """A commit with its branch, and how many changes of each kind it made."""
+class TitledCommit(TypedDict):
+    """A commit with its title: what a person or an agent wrote, else what changed."""
 
     id: str
     seq: int
@@ -490,6 +497,11 @@ class CommitDetail(TypedDict):
     changed: int
     removed: int
     title: str
+
+
+class CommitDetail(TitledCommit):
+    """A commit with its branch, and how many changes of each kind it made."""
+
     branch: str
     counts: dict[str, int]
 
@@ -550,10 +562,8 @@ class Connection(Redaction):
     revoked_at: str | None
 
 
-class ConnectionPage(TypedDict):
+class ConnectionPage(Cursors):
     results: list[Connection]
-    next: str | None
-    previous: str | None
 
 
 class Consolidation(Redaction):
@@ -589,45 +599,15 @@ class Consolidation(Redaction):
     undone_by: str
 
 
-class ConsolidationDetail(Redaction):
+class ConsolidationDetail(Consolidation):
     """A run with the first 200 things that it did."""
 
-    id: str
-    branch: str
-    level: Level
-    target: str
-    state: Literal["queued", "running", "done", "partial", "failed", "undone"]
-    mode: Mode
-    dry_run: bool
-    messages: int
-    observations: int
-    created: int
-    updated: int
-    deduplicated: int
-    durable: int
-    yield_rate: float | None
-    cycle: int | None
-    merge_request: int | None
-    recall: str
-    model: str
-    calls: int
-    input_tokens: int
-    output_tokens: int
-    commits: list[str]
-    note: str
-    started_at: str
-    finished_at: str | None
-    created_by: str
-    undone_at: str | None
-    undone_by: str
     changes: list[RunChange]
     durable_facts: list[str]
 
 
-class ConsolidationPage(TypedDict):
+class ConsolidationPage(Cursors):
     results: list[Consolidation]
-    next: str | None
-    previous: str | None
 
 
 class Conversation(Redaction):
@@ -685,10 +665,8 @@ class ConversationFigures(TypedDict):
     facts: int
 
 
-class ConversationPage(TypedDict):
+class ConversationPage(Cursors):
     results: list[Conversation]
-    next: str | None
-    previous: str | None
 
 
 class Counts(TypedDict):
@@ -700,8 +678,8 @@ class Counts(TypedDict):
     link: Tally
 
 
-class CreatedTask(Redaction):
-    """A new task."""
+class Task(Redaction):
+    """A task with its objectives and agents."""
 
     id: str
     name: str
@@ -719,6 +697,11 @@ class CreatedTask(Redaction):
     result: str
     objectives: list[Objective]
     agents: list[TaskAgent]
+
+
+class CreatedTask(Task):
+    """A new task."""
+
     suggested_template: str | None
 
 
@@ -777,7 +760,7 @@ class DepartureCounts(TypedDict):
     logins: int
 
 
-class Diff(TypedDict):
+class Diff(Cursors):
     branch: str
     seq: int
     against: str
@@ -787,8 +770,6 @@ class Diff(TypedDict):
     behind: int
     counts: Counts | None
     results: list[Difference]
-    next: str | None
-    previous: str | None
 
 
 class DiffOutcome(TypedDict):
@@ -935,10 +916,8 @@ class ErasureExample(TypedDict):
     why: str
 
 
-class ErasurePage(TypedDict):
+class ErasurePage(Cursors):
     results: list[Erasure]
-    next: str | None
-    previous: str | None
 
 
 class ErasurePlan(Redaction):
@@ -976,31 +955,14 @@ class Eval(TypedDict):
     created_by: str
 
 
-class EvalDetail(Redaction):
+class EvalDetail(Eval, Redaction):
     """A run with the ranks of each question."""
 
-    id: str
-    state: Literal["queued", "running", "done", "failed"]
-    branch: str
-    seq: int
-    at: str | None
-    recipe: str
-    k: int
-    against: dict[str, Any] | None
-    questions: int
-    done: int
-    error: str
-    figures: dict[str, Any]
-    took_ms: float
-    created_at: str
-    created_by: str
     results: list[dict[str, Any]]
 
 
-class EvalPage(TypedDict):
+class EvalPage(Cursors):
     results: list[Eval]
-    next: str | None
-    previous: str | None
 
 
 class EvalSideInput(TypedDict):
@@ -1061,10 +1023,8 @@ class Expired(TypedDict):
     reason: str
 
 
-class ExpiredPage(TypedDict):
+class ExpiredPage(Cursors):
     results: list[Expired]
-    next: str | None
-    previous: str | None
 
 
 class Explanation(TypedDict):
@@ -1160,10 +1120,8 @@ class FactItemInput(TypedDict):
     deduplicate: NotRequired[bool]
 
 
-class FactPage(TypedDict):
+class FactPage(Cursors):
     results: list[Fact]
-    next: str | None
-    previous: str | None
 
 
 class FactUpdateItemInput(TypedDict):
@@ -1300,8 +1258,8 @@ class FoundFact(TypedDict):
     truncated: list[str]
 
 
-class FoundItem(TypedDict):
-    """An item among the results of a search; ``score`` and ``evidence`` are null without a query."""
+class Item(TypedDict):
+    """An item, as visible on the requested branch."""
 
     id: str
     branch: str
@@ -1326,6 +1284,11 @@ class FoundItem(TypedDict):
     app_id: str
     created_at: str
     updated_at: str
+
+
+class FoundItem(Item):
+    """An item among the results of a search; ``score`` and ``evidence`` are null without a query."""
+
     score: float | None
     evidence: float | None
 
@@ -1395,10 +1358,8 @@ class GivenScore(Redaction):
     created_at: str
 
 
-class GivenScorePage(TypedDict):
+class GivenScorePage(Cursors):
     results: list[GivenScore]
-    next: str | None
-    previous: str | None
 
 
 class Graph(TypedDict):
@@ -1471,43 +1432,16 @@ class HandoffMessage(TypedDict):
     truncated: bool
 
 
-class HandoffPacket(Redaction):
+class HandoffPacket(Handoff):
     """A handoff with all that its packet freezes."""
 
-    id: str
-    handoff_type: HandoffType
-    source_branch: str
-    target_branch: str
-    to_agent: str
-    context_summary: str
-    instructions: str
-    blockers: list[str]
-    verification_status: Literal["verified", "partial", "empty"]
-    state: State
-    reason: str
-    left_out: dict[str, Any]
-    fact_count: int
-    message_count: int
-    sha256: str
-    session_id: str
-    task_id: str
-    agent_id: str
-    created_by: str
-    created_at: str
-    read_at: str | None
-    decided_at: str | None
-    decided_by: str
-    completeness: float
-    missing: list[Missing]
     handoff_id: str
     facts: list[HandoffFact]
     conversations: list[HandoffConversation]
 
 
-class HandoffPage(TypedDict):
+class HandoffPage(Cursors):
     results: list[Handoff]
-    next: str | None
-    previous: str | None
 
 
 class Health(TypedDict):
@@ -1589,10 +1523,8 @@ ImportLinkInput = TypedDict(
 )
 
 
-class ImportPage(TypedDict):
+class ImportPage(Cursors):
     results: list[Import]
-    next: str | None
-    previous: str | None
 
 
 class ImportRecordInput(TypedDict):
@@ -1617,45 +1549,17 @@ class ImportRecordInput(TypedDict):
     metadata: NotRequired[Mapping[str, Any]]
 
 
-class ImportReport(Redaction):
+class ImportReport(Import):
     """An import with the report of its doctor."""
 
-    id: str
-    product: Product
-    file: str
-    branch: str
-    state: Literal["reading", "finished", "proposed"]
-    counts: dict[str, Any]
-    request: str | None
-    created_at: str
-    created_by: str
-    updated_at: str
     findings: Findings
     named: list[Named]
     facts: int
 
 
-class ImportedConversation(Redaction):
+class ImportedConversation(Conversation):
     """The conversation of a document."""
 
-    id: str
-    branch: str
-    version: int
-    title: str
-    status: Literal["active", "completed", "archived"]
-    model: str
-    message_count: int
-    shared_messages: int
-    total_tokens: int
-    parent_conversation_id: str | None
-    fork_point_message_id: str | None
-    session_id: str
-    task_id: str
-    agent_id: str
-    user_id: str
-    app_id: str
-    created_at: str
-    updated_at: str
     created: bool
 
 
@@ -1670,10 +1574,8 @@ class Instructions(Redaction):
     created_by: str
 
 
-class InstructionsPage(TypedDict):
+class InstructionsPage(Cursors):
     results: list[Instructions]
-    next: str | None
-    previous: str | None
 
 
 class Invitation(Redaction):
@@ -1693,38 +1595,8 @@ class Invitation(Redaction):
     revoked_at: str | None
 
 
-class InvitationPage(TypedDict):
+class InvitationPage(Cursors):
     results: list[Invitation]
-    next: str | None
-    previous: str | None
-
-
-class Item(TypedDict):
-    """An item, as visible on the requested branch."""
-
-    id: str
-    branch: str
-    version: int
-    namespace: str
-    key: str
-    value: Any
-    text: str
-    status: Status
-    category: str
-    confidence: float
-    visibility: Visibility
-    tags: list[str]
-    metadata: dict[str, Any]
-    source: str
-    repository: str
-    expires_at: str | None
-    session_id: str
-    task_id: str
-    agent_id: str
-    user_id: str
-    app_id: str
-    created_at: str
-    updated_at: str
 
 
 class ItemCallInput(TypedDict):
@@ -1759,10 +1631,8 @@ class ItemCallInput(TypedDict):
     offset: NotRequired[int]
 
 
-class ItemPage(TypedDict):
+class ItemPage(Cursors):
     results: list[Item]
-    next: str | None
-    previous: str | None
 
 
 class ItemResult(TypedDict):
@@ -1805,10 +1675,8 @@ class Job(Redaction):
     finished_at: str | None
 
 
-class JobPage(TypedDict):
+class JobPage(Cursors):
     results: list[Job]
-    next: str | None
-    previous: str | None
 
 
 class JoinedTask(Redaction):
@@ -1860,10 +1728,8 @@ class Key(Redaction):
     revoked_at: str | None
 
 
-class KeyPage(TypedDict):
+class KeyPage(Cursors):
     results: list[Key]
-    next: str | None
-    previous: str | None
 
 
 class Learned(TypedDict):
@@ -1898,10 +1764,8 @@ class LimitState(TypedDict):
     help: str
 
 
-class LimitStatePage(TypedDict):
+class LimitStatePage(Cursors):
     results: list[LimitState]
-    next: str | None
-    previous: str | None
 
 
 class Link(Redaction):
@@ -1923,10 +1787,8 @@ class Link(Redaction):
     created_at: str
 
 
-class LinkPage(TypedDict):
+class LinkPage(Cursors):
     results: list[Link]
-    next: str | None
-    previous: str | None
 
 
 class MadeDecision(TypedDict):
@@ -1953,10 +1815,8 @@ class Member(Redaction):
     created_by_id: str
 
 
-class MemberPage(TypedDict):
+class MemberPage(Cursors):
     results: list[Member]
-    next: str | None
-    previous: str | None
 
 
 class MemoryStateInput(TypedDict):
@@ -1967,7 +1827,7 @@ class MemoryStateInput(TypedDict):
     merge_request: NotRequired[str]
 
 
-class Merge(Redaction):
+class Merge(Redaction, Cursors):
     """A merge, or its plan with dry_run."""
 
     dry_run: bool
@@ -1981,14 +1841,12 @@ class Merge(Redaction):
     unchecked: int
     unchecked_reason: str
     results: list[PlanItem]
-    next: str | None
-    previous: str | None
     checks: list[Check]
     mergeable: bool
     commit: Commit | None
 
 
-class MergePlan(TypedDict):
+class MergePlan(Cursors):
     source: str
     source_seq: int
     target: str
@@ -1999,8 +1857,6 @@ class MergePlan(TypedDict):
     unchecked: int
     unchecked_reason: str
     results: list[PlanItem]
-    next: str | None
-    previous: str | None
 
 
 class MergeReadiness(Redaction):
@@ -2043,31 +1899,9 @@ class MergeRequest(Redaction):
     revert_commit: str | None
 
 
-class MergeRequestDetail(Redaction):
+class MergeRequestDetail(MergeRequest):
     """A merge request with its approvals; while it is pending, with its checks."""
 
-    id: str
-    number: int
-    title: str
-    description: str
-    source: str
-    target: str
-    strategy: Strategy
-    ids: list[str]
-    state: Literal["open", "approved", "merged", "reverted", "rejected"]
-    author_kind: str
-    author_id: str
-    author_label: str
-    author_agent: str
-    created_at: str
-    source_seq: int
-    target_seq: int
-    closed_at: str | None
-    closed_by: str
-    closed_by_kind: str
-    reason: str
-    merge_commit: str | None
-    revert_commit: str | None
     approvals: list[Approval]
     checks: list[Check]
     not_checked: str
@@ -2076,37 +1910,13 @@ class MergeRequestDetail(Redaction):
     decided_at: str | None
 
 
-class MergeRequestPage(TypedDict):
+class MergeRequestPage(Cursors):
     results: list[MergeRequest]
-    next: str | None
-    previous: str | None
 
 
-class Merged(Redaction):
+class Merged(MergeRequest):
     """A merged request."""
 
-    id: str
-    number: int
-    title: str
-    description: str
-    source: str
-    target: str
-    strategy: Strategy
-    ids: list[str]
-    state: Literal["open", "approved", "merged", "reverted", "rejected"]
-    author_kind: str
-    author_id: str
-    author_label: str
-    author_agent: str
-    created_at: str
-    source_seq: int
-    target_seq: int
-    closed_at: str | None
-    closed_by: str
-    closed_by_kind: str
-    reason: str
-    merge_commit: str | None
-    revert_commit: str | None
     commit: Commit
     open_conflicts: int
 
@@ -2166,10 +1976,8 @@ class MessageItemInput(TypedDict):
     said_at: NotRequired[When | None]
 
 
-class MessagePage(TypedDict):
+class MessagePage(Cursors):
     results: list[Message]
-    next: str | None
-    previous: str | None
 
 
 class Messages(Redaction):
@@ -2203,51 +2011,15 @@ class Namespaces(TypedDict):
     namespaces: list[str]
 
 
-class NewInvitation(Redaction):
+class NewInvitation(Invitation):
     """An invitation with its link, which is returned this once."""
 
-    id: str
-    role: Literal["viewer", "curator", "maintainer", "owner"]
-    note: str
-    max_uses: int
-    uses: int
-    state: Literal["open", "used", "expired", "revoked"]
-    expires_at: str
-    created_at: str
-    created_by: str
-    created_by_kind: str
-    created_by_id: str
-    revoked_at: str | None
     link: str | None
 
 
-class NewKey(Redaction):
+class NewKey(Key):
     """A new key. The token is returned once; it is null in the answer to a repeated request."""
 
-    id: str
-    label: str
-    prefix: str
-    scopes: list[str]
-    branch_patterns: list[str]
-    agent_id: str
-    user_id: str
-    app_id: str
-    default_branch: str
-    rate_per_minute: int
-    max_facts: int
-    max_bytes: int
-    max_daily_writes: int
-    max_streams: int
-    written_facts: int
-    written_bytes: int
-    created_at: str
-    created_by: str
-    created_by_kind: str
-    created_by_id: str
-    rotated_from: str | None
-    expires_at: str | None
-    last_used_at: str | None
-    revoked_at: str | None
     token: str | None
 
 
@@ -2258,8 +2030,8 @@ class NewMemberInput(TypedDict):
     role: NotRequired[Literal["viewer", "curator", "maintainer", "owner"]]
 
 
-class NewProject(Redaction):
-    """A project that was made, with its first key where one was asked for."""
+class Project(Redaction):
+    """A project with its settings."""
 
     id: str
     slug: str
@@ -2288,12 +2060,17 @@ class NewProject(Redaction):
     created_at: str
     state: str
     removal: dict[str, Any] | None
+
+
+class NewProject(Project):
+    """A project that was made, with its first key where one was asked for."""
+
     key: Key | None
     token: str | None
 
 
-class NewWebhook(Redaction):
-    """A webhook with a new secret, which is told once; it is null in the answer to a repeated request."""
+class Webhook(Redaction):
+    """A webhook; its secret is not in it."""
 
     id: str
     url: str
@@ -2309,6 +2086,11 @@ class NewWebhook(Redaction):
     created_by: str
     created_by_kind: str
     created_by_id: str
+
+
+class NewWebhook(Webhook):
+    """A webhook with a new secret, which is told once; it is null in the answer to a repeated request."""
+
     secret: str | None
 
 
@@ -2367,10 +2149,8 @@ class ObservationHit(TypedDict):
     evidence: float
 
 
-class ObservationPage(TypedDict):
+class ObservationPage(Cursors):
     results: list[Observation]
-    next: str | None
-    previous: str | None
 
 
 class ObservationsFound(TypedDict):
@@ -2424,7 +2204,7 @@ class Pair(TypedDict):
     second: int
 
 
-class Past(TypedDict):
+class Past(Cursors):
     """What a branch held at a point: a page of one kind of memory."""
 
     branch: str
@@ -2432,8 +2212,6 @@ class Past(TypedDict):
     commit: TitledCommit | None
     type: str
     results: list[dict[str, Any]]
-    next: str | None
-    previous: str | None
 
 
 class PastRun(TypedDict):
@@ -2458,10 +2236,8 @@ class PastRun(TypedDict):
     undone: bool
 
 
-class PastRunPage(TypedDict):
+class PastRunPage(Cursors):
     results: list[PastRun]
-    next: str | None
-    previous: str | None
 
 
 class Pick(Redaction):
@@ -2531,10 +2307,8 @@ class PolicyInForce(TypedDict):
     accept_methods: list[str]
 
 
-class PolicyPage(TypedDict):
+class PolicyPage(Cursors):
     results: list[Policy]
-    next: str | None
-    previous: str | None
 
 
 class Pressure(TypedDict):
@@ -2548,7 +2322,7 @@ class Pressure(TypedDict):
     next: list[AgedFact]
 
 
-class Preview(Redaction):
+class Preview(Redaction, Cursors):
     """What a run would archive now, with a page of the facts; nothing is written."""
 
     branch: str
@@ -2559,8 +2333,6 @@ class Preview(Redaction):
     kept: dict[str, int]
     blocked_by: int | None
     results: list[AgedFact]
-    next: str | None
-    previous: str | None
 
 
 class Problem(TypedDict):
@@ -2576,42 +2348,8 @@ class Problem(TypedDict):
     request_id: NotRequired[str]
 
 
-class Project(Redaction):
-    """A project with its settings."""
-
-    id: str
-    slug: str
-    version: int
-    name: str
-    recipe: str
-    least_evidence: float | None
-    redact_secrets: bool
-    require_second_factor: bool
-    durable_categories: str
-    age_facts: bool
-    category_ttl_days: dict[str, Any]
-    stale_after_days: int | None
-    fact_budget: int | None
-    consolidate_agents: bool
-    propose_reflections: bool
-    dream_min_size: int
-    dream_cohesion: float
-    dream_min_age_cycles: int
-    dream_every_n_cycles: int
-    dream_allow_zero_confirmation: bool
-    dream_origins: str
-    member_limit: int | None
-    user_fact_limit: int | None
-    limits: dict[str, Any]
-    created_at: str
-    state: str
-    removal: dict[str, Any] | None
-
-
-class ProjectPage(TypedDict):
+class ProjectPage(Cursors):
     results: list[Project]
-    next: str | None
-    previous: str | None
 
 
 class ProjectTemplate(Redaction):
@@ -2629,10 +2367,8 @@ class ProjectTemplate(Redaction):
     created_by_id: str
 
 
-class ProjectTemplatePage(TypedDict):
+class ProjectTemplatePage(Cursors):
     results: list[ProjectTemplate]
-    next: str | None
-    previous: str | None
 
 
 class Quarantine(Redaction):
@@ -2651,28 +2387,15 @@ class Quarantine(Redaction):
     released_by: str
 
 
-class QuarantineDetail(Redaction):
+class QuarantineDetail(Quarantine):
     """A quarantine with the newest facts that it hides now, or would hide."""
 
-    id: str
-    source: Source
-    target: str
-    label: str
-    reason: str
-    state: Literal["active", "released"]
-    counts: dict[str, Any]
-    created_at: str
-    created_by: str
-    released_at: str | None
-    released_by: str
     facts: list[HiddenFact]
     dry_run: bool
 
 
-class QuarantinePage(TypedDict):
+class QuarantinePage(Cursors):
     results: list[Quarantine]
-    next: str | None
-    previous: str | None
 
 
 class Question(TypedDict):
@@ -2704,10 +2427,8 @@ class QuestionLineInput(TypedDict):
     note: NotRequired[str]
 
 
-class QuestionPage(TypedDict):
+class QuestionPage(Cursors):
     results: list[Question]
-    next: str | None
-    previous: str | None
 
 
 class Rating(TypedDict):
@@ -2773,10 +2494,8 @@ class Relation(Redaction):
     updated_at: str
 
 
-class RelationPage(TypedDict):
+class RelationPage(Cursors):
     results: list[Relation]
-    next: str | None
-    previous: str | None
 
 
 class Relative(TypedDict):
@@ -2876,24 +2595,8 @@ class Replay(Redaction):
     memory: dict[str, Any]
 
 
-class ReplayBatch(TypedDict):
-    """Replays of many conversations with the same parameters."""
-
-    id: str
-    branch: str
-    name: str
-    start: str
-    parameters: dict[str, Any]
-    max_total_cost: float | None
-    skipped: dict[str, str]
-    created_at: str
-    created_by: str
-
-
-class ReplayBatchPage(TypedDict):
+class ReplayBatchPage(Cursors):
     results: list[ReplayBatch]
-    next: str | None
-    previous: str | None
 
 
 class ReplayContext(TypedDict):
@@ -2908,10 +2611,8 @@ class ReplayContext(TypedDict):
     max_tokens: int | None
 
 
-class ReplayPage(TypedDict):
+class ReplayPage(Cursors):
     results: list[Replay]
-    next: str | None
-    previous: str | None
 
 
 class Report(Redaction):
@@ -2923,23 +2624,9 @@ class Report(Redaction):
     created: bool
 
 
-class Resolved(Redaction):
+class Resolved(Question, Redaction):
     """A question with its answer. Reverting the commit opens it again."""
 
-    id: str
-    branch: str
-    kind: Literal["near_duplicate", "contested"]
-    status: Literal["open", "resolved"]
-    fact_id: str
-    other_id: str
-    score: float
-    resolution: str
-    details: dict[str, Any]
-    created_at: str
-    resolved_at: str | None
-    resolved_by: str
-    fact: Fact | None
-    other: Fact | None
     commit: Commit
     new_fact_id: str | None
 
@@ -2974,10 +2661,8 @@ class Rule(Redaction):
     searched: int
 
 
-class RulePage(TypedDict):
+class RulePage(Cursors):
     results: list[Rule]
-    next: str | None
-    previous: str | None
 
 
 class Run(Redaction):
@@ -3017,10 +2702,8 @@ class SavedQuestion(Redaction):
     created_by: str
 
 
-class SavedQuestionPage(TypedDict):
+class SavedQuestionPage(Cursors):
     results: list[SavedQuestion]
-    next: str | None
-    previous: str | None
 
 
 class SavedQuestions(Redaction):
@@ -3072,10 +2755,8 @@ class Scoring(Redaction):
     scores: list[GivenScore]
 
 
-class ScoringPage(TypedDict):
+class ScoringPage(Cursors):
     results: list[Scoring]
-    next: str | None
-    previous: str | None
 
 
 class Segment(TypedDict):
@@ -3099,24 +2780,8 @@ class SemanticDiff(TypedDict):
     notes: list[str]
 
 
-class ServerEntry(TypedDict):
-    """An entry of the server's trail."""
-
-    id: int
-    at: str
-    actor_kind: str
-    actor_id: str
-    actor_label: str
-    surface: str
-    action: str
-    target: str
-    detail: dict[str, Any]
-
-
-class ServerEntryPage(TypedDict):
+class ServerEntryPage(Cursors):
     results: list[ServerEntry]
-    next: str | None
-    previous: str | None
 
 
 class Session(Redaction):
@@ -3170,37 +2835,13 @@ class SessionFigures(TypedDict):
     recalls: int
 
 
-class SessionPage(TypedDict):
+class SessionPage(Cursors):
     results: list[Session]
-    next: str | None
-    previous: str | None
 
 
-class Settled(Redaction):
+class Settled(MergeRequest):
     """A merge request after decisions."""
 
-    id: str
-    number: int
-    title: str
-    description: str
-    source: str
-    target: str
-    strategy: Strategy
-    ids: list[str]
-    state: Literal["open", "approved", "merged", "reverted", "rejected"]
-    author_kind: str
-    author_id: str
-    author_label: str
-    author_agent: str
-    created_at: str
-    source_seq: int
-    target_seq: int
-    closed_at: str | None
-    closed_by: str
-    closed_by_kind: str
-    reason: str
-    merge_commit: str | None
-    revert_commit: str | None
     decided: int
     undecided: int
     decided_at: str | None
@@ -3227,10 +2868,8 @@ class Snapshot(Redaction):
     created_by: str
 
 
-class SnapshotPage(TypedDict):
+class SnapshotPage(Cursors):
     results: list[Snapshot]
-    next: str | None
-    previous: str | None
 
 
 class Standing(TypedDict):
@@ -3286,27 +2925,6 @@ class Tally(TypedDict):
     removed: int
 
 
-class Task(Redaction):
-    """A task with its objectives and agents."""
-
-    id: str
-    name: str
-    slug: str
-    task_type: str
-    description: str
-    branch: str
-    parent: str
-    state: Literal["active", "completed", "cancelled"]
-    created_by: str
-    created_at: str
-    completed_at: str | None
-    merge_request_id: str | None
-    durable: int
-    result: str
-    objectives: list[Objective]
-    agents: list[TaskAgent]
-
-
 class TaskAgent(TypedDict):
     """An agent's part of a task."""
 
@@ -3344,10 +2962,8 @@ class TaskContext(TypedDict):
     archived: bool
 
 
-class TaskPage(TypedDict):
+class TaskPage(Cursors):
     results: list[Task]
-    next: str | None
-    previous: str | None
 
 
 class Template(Redaction):
@@ -3392,8 +3008,8 @@ class TemplateDetail(TypedDict):
     uses: list[TemplateUse]
 
 
-class TemplateInstance(Redaction):
-    """A working branch that began from a template."""
+class TemplateUse(Redaction):
+    """A branch that began from a template."""
 
     template: str
     version: int
@@ -3404,6 +3020,11 @@ class TemplateInstance(Redaction):
     created_by: str
     created_at: str
     ended_at: str | None
+
+
+class TemplateInstance(TemplateUse):
+    """A working branch that began from a template."""
+
     workspace: Workspace | None
 
 
@@ -3419,24 +3040,8 @@ class TemplateMatches(TypedDict):
     results: list[TemplateMatch]
 
 
-class TemplatePage(TypedDict):
+class TemplatePage(Cursors):
     results: list[Template]
-    next: str | None
-    previous: str | None
-
-
-class TemplateUse(Redaction):
-    """A branch that began from a template."""
-
-    template: str
-    version: int
-    branch: str
-    outcome: Literal["open", "success", "failure"]
-    task_id: str
-    agent_id: str
-    created_by: str
-    created_at: str
-    ended_at: str | None
 
 
 class TemplateVersion(TypedDict):
@@ -3475,31 +3080,8 @@ class TimeRange(TypedDict):
     field: NotRequired[Field]
 
 
-class TitledCommit(TypedDict):
-    """A commit with its title: what a person or an agent wrote, else what changed."""
-
-    id: str
-    seq: int
-    at: str
-    kind: str
-    message: str
-    actor_kind: str
-    actor_id: str
-    actor_label: str
-    surface: str
-    session_id: str
-    task_id: str
-    agent_id: str
-    added: int
-    changed: int
-    removed: int
-    title: str
-
-
-class TitledCommitPage(TypedDict):
+class TitledCommitPage(Cursors):
     results: list[TitledCommit]
-    next: str | None
-    previous: str | None
 
 
 class Tool(TypedDict):
@@ -3510,14 +3092,12 @@ class Tool(TypedDict):
     failed: int
 
 
-class Tree(TypedDict):
+class Tree(Cursors):
     """The branches, each after its parent, siblings by name."""
 
     counts: dict[str, int] | None
     matching: int
     results: list[TreeNode]
-    next: str | None
-    previous: str | None
 
 
 class TreeNode(TypedDict):
@@ -3626,29 +3206,8 @@ class Version(TypedDict):
     commit: Commit | None
 
 
-class VersionPage(TypedDict):
+class VersionPage(Cursors):
     results: list[Version]
-    next: str | None
-    previous: str | None
-
-
-class Webhook(Redaction):
-    """A webhook; its secret is not in it."""
-
-    id: str
-    url: str
-    kinds: list[str]
-    branches: list[str]
-    state: Literal["active", "paused", "gone"]
-    position: int
-    tries: int
-    next_try_at: str | None
-    tried_at: str | None
-    last_error: str
-    created_at: str
-    created_by: str
-    created_by_kind: str
-    created_by_id: str
 
 
 class WebhookFailure(TypedDict):
@@ -3661,16 +3220,12 @@ class WebhookFailure(TypedDict):
     is_due: bool
 
 
-class WebhookFailurePage(TypedDict):
+class WebhookFailurePage(Cursors):
     results: list[WebhookFailure]
-    next: str | None
-    previous: str | None
 
 
-class WebhookPage(TypedDict):
+class WebhookPage(Cursors):
     results: list[Webhook]
-    next: str | None
-    previous: str | None
 
 
 class Window(Redaction):
@@ -3696,10 +3251,8 @@ class WorkspaceDiff(Redaction):
     moved: list[str]
 
 
-class WorkspacePage(TypedDict):
+class WorkspacePage(Cursors):
     results: list[Workspace]
-    next: str | None
-    previous: str | None
 
 
 class Worth(TypedDict):
@@ -3712,54 +3265,9 @@ class Worth(TypedDict):
     total: float
 
 
-class Written(Redaction):
+class Written(Fact):
     """A fact as stored; ``created`` is false when the same text existed already."""
 
-    id: str
-    branch: str
-    version: int
-    fact_text: str
-    essence: str
-    category: str
-    kind: Kind
-    priority: Priority
-    status: Status
-    confidence: float
-    confirmation_count: int
-    access_count: int
-    last_accessed_at: str | None
-    verification_status: VerificationStatus
-    verified_at: str | None
-    verified_by: str
-    parent_id: str | None
-    source_type: SourceType
-    source_id: str
-    source: str
-    repository: str
-    origin: Origin
-    visibility: Visibility
-    session_id: str
-    task_id: str
-    agent_id: str
-    user_id: str
-    app_id: str
-    created_cycle: int
-    updated_cycle: int
-    valid_from: str | None
-    valid_until: str | None
-    expires_at: str | None
-    pinned: bool
-    tags: list[str]
-    metadata: dict[str, Any]
-    namespace: str | None
-    key: str | None
-    value: Any
-    embed: bool | None
-    embedding_state: EmbeddingState
-    embedding_model: str
-    content_hash: str
-    created_at: str
-    updated_at: str
     created: bool
 
 
@@ -3769,73 +3277,21 @@ class WrittenId(TypedDict):
     status: Status
 
 
-class WrittenItem(Redaction):
+class WrittenItem(Item, Redaction):
     """An item as stored; ``created`` is false where one stood under the key already."""
 
-    id: str
-    branch: str
-    version: int
-    namespace: str
-    key: str
-    value: Any
-    text: str
-    status: Status
-    category: str
-    confidence: float
-    visibility: Visibility
-    tags: list[str]
-    metadata: dict[str, Any]
-    source: str
-    repository: str
-    expires_at: str | None
-    session_id: str
-    task_id: str
-    agent_id: str
-    user_id: str
-    app_id: str
-    created_at: str
-    updated_at: str
     created: bool
 
 
-class WrittenRelation(Redaction):
+class WrittenRelation(Relation):
     """A relation as stored; ``created`` is false when an open one was strengthened."""
 
-    id: str
-    branch: str
-    version: int
-    source_entity: str
-    relation_type: str
-    target_entity: str
-    properties: dict[str, Any]
-    confidence: float
-    strength: int
-    valid_from: str | None
-    valid_until: str | None
-    session_id: str
-    task_id: str
-    agent_id: str
-    created_at: str
-    updated_at: str
     created: bool
 
 
-class WrittenSession(Redaction):
+class WrittenSession(Session):
     """A session as stored; ``created`` is false when it existed already."""
 
-    id: str
-    branch: str
-    status: Literal["active", "completed", "abandoned"]
-    project_path: str
-    parent_session: str
-    task_id: str
-    agent_id: str
-    user_id: str
-    app_id: str
-    summary: str
-    started_at: str
-    active_at: str | None
-    ended_at: str | None
     created: bool
 
 

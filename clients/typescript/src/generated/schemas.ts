@@ -42,10 +42,8 @@ export interface AgedFact {
   fact: Fact;
 }
 
-export interface AgedFactPage {
+export interface AgedFactPage extends Cursors {
   results: AgedFact[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** What an agent did on a branch, and what became of its facts. */
@@ -113,25 +111,14 @@ export interface ArgumentChange {
   second: string;
 }
 
-export interface Audit {
-  id: number;
-  at: string;
-  actor_kind: string;
-  actor_id: string;
-  actor_label: string;
-  surface: string;
-  action: string;
-  target: string;
-  detail: Record<string, unknown>;
+export interface Audit extends ServerEntry {
   /** Its request; null for background work. */ request_id: string | null;
   /** Its place in the sealed chain. */ place: number | null;
   /** Over this entry and the hash before it. */ hash: string;
 }
 
-export interface AuditPage {
+export interface AuditPage extends Cursors {
   results: Audit[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** Filters of facts, as a list of them has. */
@@ -188,16 +175,7 @@ export interface BatchLimitsInput {
 }
 
 /** A batch with what it has come to so far. */
-export interface BatchReport {
-  id: string;
-  branch: string;
-  name: string;
-  /** The prompt at which each is forked. */ start: string;
-  parameters: Record<string, unknown>;
-  /** Money that its replays may cost together. */ max_total_cost: number | null;
-  /** Conversation -> why it is not replayed. */ skipped: Record<string, string>;
-  created_at: string;
-  created_by: string;
+export interface BatchReport extends ReplayBatch {
   /** Replays by state. */ states: Record<string, number>;
   /** Steps, calls, tokens, calls of unknown tools. */ totals: Record<string, number>;
   /** null without prices. */ cost: number | null;
@@ -261,10 +239,8 @@ export interface BranchInput {
   /** 403 when the key is bound to another agent. */ agent_id?: string;
 }
 
-export interface BranchPage {
+export interface BranchPage extends Cursors {
   results: Branch[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** The planned change of one branch. */
@@ -386,10 +362,8 @@ export interface BundleItem {
   reason: string;
 }
 
-export interface BundlePage {
+export interface BundlePage extends Cursors {
   results: Bundle[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** What an import did, or would do. */
@@ -442,10 +416,8 @@ export interface Calibration {
   /** Counts by the person's verdict, then the judge's. */ table: Record<string, unknown>;
 }
 
-export interface CalibrationPage {
+export interface CalibrationPage extends Cursors {
   results: Calibration[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** The change of one memory in a commit. */
@@ -508,23 +480,7 @@ export interface Commit {
 }
 
 /** A commit with its branch, and how many changes of each kind it made. */
-export interface CommitDetail {
-  id: string;
-  /** Its number on its branch. */ seq: number;
-  at: string;
-  kind: string;
-  message: string;
-  actor_kind: string;
-  /** Of the key or user: labels may be those of several. */ actor_id: string;
-  actor_label: string;
-  surface: string;
-  session_id: string;
-  task_id: string;
-  agent_id: string;
-  added: number;
-  changed: number;
-  removed: number;
-  title: string;
+export interface CommitDetail extends TitledCommit {
   branch: string;
   /** Of facts, verdicts, confirmations, answers, … */ counts: Record<string, number>;
 }
@@ -600,10 +556,8 @@ export interface Connection {
   revoked_at: string | null;
 }
 
-export interface ConnectionPage {
+export interface ConnectionPage extends Cursors {
   results: Connection[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** A run of consolidation. */
@@ -639,35 +593,7 @@ export interface Consolidation {
 }
 
 /** A run with the first 200 things that it did. */
-export interface ConsolidationDetail {
-  id: string;
-  branch: string;
-  level: "session" | "agent" | "task" | "dreaming";
-  target: string;
-  state: "queued" | "running" | "done" | "partial" | "failed" | "undone";
-  mode: "rules" | "llm";
-  /** Whether nothing was written. */ dry_run: boolean;
-  /** Messages that no run had read before. */ messages: number;
-  /** Observations; of an agent or task, its facts. */ observations: number;
-  /** New facts. */ created: number;
-  /** Facts that another source confirmed. */ updated: number;
-  /** Statements of what a fact says already. */ deduplicated: number;
-  /** Of a task: facts that outlive it. */ durable: number;
-  /** New facts by messages and observations read. */ yield_rate: number | null;
-  /** Of dreaming: the branch's turns. */ cycle: number | null;
-  /** Of dreaming: its number. */ merge_request: number | null;
-  /** Of dreaming: what the recall gate said. */ recall: string;
-  /** The language model that was asked. */ model: string;
-  /** How often it was asked. */ calls: number;
-  input_tokens: number;
-  output_tokens: number;
-  commits: string[];
-  /** What fell short. */ note: string;
-  started_at: string;
-  finished_at: string | null;
-  created_by: string;
-  undone_at: string | null;
-  undone_by: string;
+export interface ConsolidationDetail extends Consolidation {
   changes: RunChange[];
   /** In the answer to a task's run. */ durable_facts: string[];
 }
@@ -681,10 +607,8 @@ export interface ConsolidationInput {
   /** The session's id, the agent's, or the task's short name; of dreaming the branch, and not needed. */ target?: string;
 }
 
-export interface ConsolidationPage {
+export interface ConsolidationPage extends Cursors {
   results: Consolidation[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** A conversation, as it is read. */
@@ -766,10 +690,8 @@ export interface ConversationInput {
   /** The app whose memory this is about; 403 when the key is bound to another. */ app_id?: string;
 }
 
-export interface ConversationPage {
+export interface ConversationPage extends Cursors {
   results: Conversation[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** Ids, filters or both: what fits all of them is deleted. */
@@ -798,23 +720,7 @@ export interface Counts {
 }
 
 /** A new task. */
-export interface CreatedTask {
-  id: string;
-  name: string;
-  slug: string;
-  task_type: string;
-  description: string;
-  /** Where its agents' work comes together. */ branch: string;
-  parent: string;
-  state: "active" | "completed" | "cancelled";
-  created_by: string;
-  created_at: string;
-  completed_at: string | null;
-  /** The request that offers its durable facts to the parent. */ merge_request_id: string | null;
-  /** How many facts that request offers. */ durable: number;
-  result: string;
-  objectives: Objective[];
-  agents: TaskAgent[];
+export interface CreatedTask extends Task {
   /** The name of a template that fits it; null: none does. */ suggested_template: string | null;
 }
 
@@ -831,6 +737,12 @@ export interface CurationFigures {
   median_answer_hours: number | null;
   junk: Junk;
   /** The most rejected first, at most 100. */ agents: AgentRecord[];
+}
+
+/** The way to other pages. */
+export interface Cursors {
+  /** A cursor, or null. */ next: string | null;
+  /** A cursor, or null. */ previous: string | null;
 }
 
 /** What is decided about one conflict. */
@@ -1011,21 +923,7 @@ export interface Erasure {
 }
 
 /** An erasure, and whether everything that it covers is still blank. */
-export interface ErasureCheck {
-  id: string;
-  scope: "fact" | "session" | "agent" | "actor" | "user" | "app" | "match" | "memory";
-  /** Empty for a match: the text is not kept. */ target: string;
-  state: "pending" | "done";
-  /** Why it is pending; it goes on by itself. */ waits_for: string;
-  /** Kind of memory -> number. */ counts: Record<string, number>;
-  /** Copies of the store that are still to be dropped. */ to_drop: string[];
-  /** Copies of the store that were dropped. */ dropped: string[];
-  /** SHA-256 over the keyed digests of all memories, whose keys are destroyed. */ proof: string;
-  requested_at: string;
-  requested_by: string;
-  /** key, user or local, the command line; empty: unknown. */ requested_by_kind: string;
-  /** The id of the key or user; else empty. */ requested_by_id: string;
-  done_at: string | null;
+export interface ErasureCheck extends Erasure {
   /** Done, nothing is back, and the digests give the proof. */ holds: boolean;
   /** Versions that have content. */ versions_left: number;
 }
@@ -1046,10 +944,8 @@ export interface ErasureInput {
   /** true drops the copies of the store that hold it too. Default: false. */ drop_copies?: boolean;
 }
 
-export interface ErasurePage {
+export interface ErasurePage extends Cursors {
   results: Erasure[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** What an erasure would do. Nothing was erased. */
@@ -1086,22 +982,7 @@ export interface Eval {
 }
 
 /** A run with the ranks of each question. */
-export interface EvalDetail {
-  id: string;
-  state: "queued" | "running" | "done" | "failed";
-  branch: string;
-  /** The point of the branch at which it was searched. */ seq: number;
-  /** The point, where it is a time: expiry is judged then; else when it is run. */ at: string | null;
-  recipe: string;
-  /** How many facts of a search count. */ k: number;
-  /** branch, seq, recipe and at of the side before, in a comparison. */ against: Record<string, unknown> | null;
-  /** How many there are. */ questions: number;
-  /** How many were put so far. */ done: number;
-  /** Why it failed, such as an archived branch; else empty. */ error: string;
-  /** scored, recall, mrr; by_words, where the embedder did not answer; in a comparison before, lost, gained, moved, significance. */ figures: Record<string, unknown>;
-  took_ms: number;
-  created_at: string;
-  created_by: string;
+export interface EvalDetail extends Eval {
   /** Of each question: ranks of the expected facts, null where it was not found, and why. */ results: Record<string, unknown>[];
 }
 
@@ -1114,10 +995,8 @@ export interface EvalInput {
   /** What is not given is as on this side; at only on its branch. */ against?: EvalSideInput | null;
 }
 
-export interface EvalPage {
+export interface EvalPage extends Cursors {
   results: Eval[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** A branch at a point, searched by a recipe. */
@@ -1158,24 +1037,7 @@ export interface Evidence {
 }
 
 /** A branch whose days are over, or that was merged whole. */
-export interface Expired {
-  name: string;
-  parent: string | null;
-  /** The seq of the parent that it starts from. */ fork_seq: number;
-  depth: number;
-  /** The seq of its newest commit. */ head: number;
-  head_at: string;
-  cycle: number;
-  purpose: string;
-  owner: string;
-  ttl_days: number | null;
-  tags: string[];
-  /** Its own commits that no merge has brought to the parent; of main, all. */ ahead: number;
-  /** Commits of the parent since the fork that no merge has brought here. */ behind: number;
-  /** It takes no commits: fork it. */ read_only: boolean;
-  created_at: string;
-  created_by: string;
-  archived_at: string | null;
+export interface Expired extends Branch {
   state: "expired" | "merged";
   since: string;
   /** Whether this call has archived it. */ archived: boolean;
@@ -1183,10 +1045,8 @@ export interface Expired {
   /** The same as a sentence. */ reason: string;
 }
 
-export interface ExpiredPage {
+export interface ExpiredPage extends Cursors {
   results: Expired[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 export interface Explanation {
@@ -1250,36 +1110,9 @@ export interface Fact {
 }
 
 /** One fact to store. */
-export interface FactInput {
+export interface FactInput extends FactItemInput {
   /** main when it is not given; branch_name is understood too. */ branch?: string;
   /** Keep it as created: not searched until activated. */ propose?: boolean;
-  /** True by default: the same text is returned, not doubled. */ deduplicate?: boolean;
-  /** At most 64 KiB in UTF-8. */ fact_text: string;
-  /** The line for a prompt; made from the text when it is not given. */ essence?: string;
-  /** general when it is not given. */ category?: string;
-  kind?: "OBSERVATION" | "BELIEF" | "TASK" | "OUTPUT_DRAFT" | "NOTE";
-  priority?: "P1" | "P2" | "P3" | "P4";
-  /** 0.7 by default. */ confidence?: number;
-  source_id?: string;
-  /** The key's label when it is not given. */ source?: string;
-  /** A remote's address in any form, or a folder; else where the session or the caller works. */ repository?: string;
-  visibility?: "private" | "selective" | "public";
-  updated_cycle?: number;
-  valid_from?: string | null;
-  /** Later than valid_from. */ valid_until?: string | null;
-  expires_at?: string | null;
-  pinned?: boolean;
-  tags?: string[];
-  /** At most 64 KiB of JSON, at most 64 levels deep. */ metadata?: Record<string, unknown>;
-  parent_id?: string | null;
-  source_type?: "manual" | "observation" | "extraction" | "consolidation" | "merge" | "cherry_pick" | "bundle_import" | "import";
-  origin?: "EXPERIENCE" | "SEEDED_LLM" | "DISTILLED_LLM";
-  created_cycle?: number;
-  /** An unknown session begins here. */ session_id?: string;
-  task_id?: string;
-  /** 403 when the key is bound to another agent. */ agent_id?: string;
-  /** The end user whose memory this is about; 403 when the key is bound to another. */ user_id?: string;
-  /** The app whose memory this is about; 403 when the key is bound to another. */ app_id?: string;
 }
 
 /** One fact of many. */
@@ -1313,10 +1146,8 @@ export interface FactItemInput {
   /** True by default: the same text is returned, not doubled. */ deduplicate?: boolean;
 }
 
-export interface FactPage {
+export interface FactPage extends Cursors {
   results: Fact[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** The fields to change; the rest stays. */
@@ -1464,128 +1295,23 @@ export interface Found {
 }
 
 /** A fact among the results of a search: no field has more than 8,000 characters. */
-export interface FoundFact {
-  id: string;
-  /** The branch that it was read through. */ branch: string;
-  /** Grows by one with each change; the ETag begins with it. */ version: number;
-  fact_text: string;
-  /** The line that goes into a prompt. */ essence: string;
-  category: string;
-  kind: "OBSERVATION" | "BELIEF" | "TASK" | "OUTPUT_DRAFT" | "NOTE" | "REFLECTION";
-  priority: "P1" | "P2" | "P3" | "P4";
-  status: "created" | "active" | "done" | "superseded" | "archived";
-  confidence: number;
-  /** Independent sources that said the same. */ confirmation_count: number;
-  access_count: number;
-  last_accessed_at: string | null;
-  /** verified and invalidated: by a person or a judge; plausible: a guess by the heuristic. */ verification_status: "unverified" | "plausible" | "verified" | "invalidated";
-  verified_at: string | null;
-  verified_by: string;
-  /** The fact that this one replaces. */ parent_id: string | null;
-  source_type: "manual" | "observation" | "extraction" | "consolidation" | "merge" | "cherry_pick" | "bundle_import" | "import";
-  source_id: string;
-  source: string;
-  /** Where it was learned: its remote's address, or a folder; empty where that is unknown. */ repository: string;
-  origin: "EXPERIENCE" | "SEEDED_LLM" | "DISTILLED_LLM" | "DREAMING";
-  visibility: "private" | "selective" | "public";
-  session_id: string;
-  task_id: string;
-  agent_id: string;
-  user_id: string;
-  app_id: string;
-  created_cycle: number;
-  updated_cycle: number;
-  valid_from: string | null;
-  valid_until: string | null;
-  expires_at: string | null;
-  pinned: boolean;
-  tags: string[];
-  metadata: Record<string, unknown>;
-  /** Of an item: where its key stands, as segments with slashes between them. */ namespace: string | null;
-  /** Of an item. */ key: string | null;
-  /** Of an item: any JSON, as it was put. */ value: Record<string, unknown> | unknown[] | string | number | boolean | null;
-  /** False: it has no vector, words alone find it. */ embed: boolean | null;
-  embedding_state: "pending" | "ready" | "failed" | "none" | "off";
-  embedding_model: string;
-  /** SHA-256 of the text. */ content_hash: string;
-  created_at: string;
-  updated_at: string;
+export interface FoundFact extends Fact {
   /** Fields that were longer: a text is cut with a mark, an object or list is empty. All of it is read by id. */ truncated: string[];
 }
 
 /** An item among the results of a search; ``score`` and ``evidence`` are null without a query. */
-export interface FoundItem {
-  id: string;
-  /** The branch that it was read through. */ branch: string;
-  /** Grows by one with each change; the ETag begins with it. */ version: number;
-  namespace: string;
-  key: string;
-  /** As it was put. */ value: Record<string, unknown> | unknown[] | string | number | boolean | null;
-  /** What is searched of it. */ text: string;
-  status: "created" | "active" | "done" | "superseded" | "archived";
-  category: string;
-  confidence: number;
-  visibility: "private" | "selective" | "public";
-  tags: string[];
-  metadata: Record<string, unknown>;
-  source: string;
-  /** Where it was learned: its remote's address, or a folder; empty where that is unknown. */ repository: string;
-  expires_at: string | null;
-  session_id: string;
-  task_id: string;
-  agent_id: string;
-  user_id: string;
-  app_id: string;
-  created_at: string;
-  updated_at: string;
+export interface FoundItem extends Item {
   /** Its place among the results of this search. */ score: number | null;
   /** How likely it answers the query, whatever the query: 0 to 1. */ evidence: number | null;
 }
 
 /** A message among the results of a search: no field has more than 8,000 characters. */
-export interface FoundMessage {
-  id: string;
-  /** The branch that it was read through. */ branch: string;
-  conversation_id: string;
-  sequence_num: number;
-  role: "user" | "assistant" | "tool_call" | "tool_result" | "system" | "developer";
-  content: string;
-  /** null without the scope curate. */ thinking: string | null;
-  has_thinking: boolean;
-  tool_calls: Record<string, unknown>[];
-  token_count: number;
-  model: string;
-  metadata: Record<string, unknown>;
-  /** Of a copy: the message that was picked. */ picked_from: string | null;
-  session_id: string;
-  task_id: string;
-  agent_id: string;
-  user_id: string;
-  app_id: string;
-  /** When it was said, if that was earlier. */ said_at: string | null;
-  created_at: string;
+export interface FoundMessage extends Message {
   /** Fields that were longer: a text is cut with a mark, an object or list is empty. All of it is read by id. */ truncated: string[];
 }
 
 /** An observation among the results of a search: no field has more than 8,000 characters. */
-export interface FoundObservation {
-  id: string;
-  /** The branch that it was read through. */ branch: string;
-  observation_type: "tool_use" | "discovery" | "decision" | "error" | "insight";
-  tool_name: string;
-  summary: string;
-  /** At most 2,000 characters; what was longer ends in a mark. */ raw_input: string;
-  /** At most 2,000 characters; what was longer ends in a mark. */ raw_output: string;
-  outcome: "success" | "error" | "timeout";
-  /** The observation that it follows from. */ parent_id: string | null;
-  /** The message that holds the full text. */ message_id: string | null;
-  metadata: Record<string, unknown>;
-  session_id: string;
-  task_id: string;
-  agent_id: string;
-  user_id: string;
-  app_id: string;
-  created_at: string;
+export interface FoundObservation extends Observation {
   /** Fields that were longer: a text is cut with a mark, an object or list is empty. All of it is read by id. */ truncated: string[];
 }
 
@@ -1604,10 +1330,8 @@ export interface GivenScore {
   created_at: string;
 }
 
-export interface GivenScorePage {
+export interface GivenScorePage extends Cursors {
   results: GivenScore[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 export interface Graph {
@@ -1700,41 +1424,14 @@ export interface HandoffMessage {
 }
 
 /** A handoff with all that its packet freezes. */
-export interface HandoffPacket {
-  id: string;
-  handoff_type: "task_continuation" | "agent_switch" | "session_handoff" | "escalation";
-  source_branch: string;
-  target_branch: string;
-  to_agent: string;
-  context_summary: string;
-  instructions: string;
-  blockers: string[];
-  /** verified: every fact is; partial: some are not; empty: there is no fact. */ verification_status: "verified" | "partial" | "empty";
-  state: "pending" | "accepted" | "rejected";
-  reason: string;
-  /** Why facts are not in it, and how many. */ left_out: Record<string, unknown>;
-  fact_count: number;
-  message_count: number;
-  /** Of the content; an erasure rewrites and hashes anew. */ sha256: string;
-  /** The session that handed over. */ session_id: string;
-  task_id: string;
-  /** Who handed over. */ agent_id: string;
-  created_by: string;
-  created_at: string;
-  /** When a receiver first read it. */ read_at: string | null;
-  decided_at: string | null;
-  decided_by: string;
-  /** The share of the checklist that it meets, between 0 and 1. */ completeness: number;
-  /** What it lacks of that. */ missing: ("summary" | "instructions" | "facts" | "verified" | "conversations")[];
+export interface HandoffPacket extends Handoff {
   /** The same as id. */ handoff_id: string;
   facts: HandoffFact[];
   conversations: HandoffConversation[];
 }
 
-export interface HandoffPage {
+export interface HandoffPage extends Cursors {
   results: Handoff[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** Who rejects, and why. */
@@ -1840,10 +1537,8 @@ export interface ImportLinkInput {
   /** What the product calls it. */ type?: string;
 }
 
-export interface ImportPage {
+export interface ImportPage extends Cursors {
   results: Import[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** What is left out. */
@@ -1881,42 +1576,14 @@ export interface ImportRecordsInput {
 }
 
 /** An import with the report of its doctor. */
-export interface ImportReport {
-  id: string;
-  product: "basic-memory" | "claude-mem" | "engrava" | "graphiti" | "langgraph" | "letta" | "mcp-memory" | "mem0" | "zep";
-  file: string;
-  branch: string;
-  state: "reading" | "finished" | "proposed";
-  /** What became of the records of the last run, and how many. */ counts: Record<string, unknown>;
-  /** The merge request of the rest. */ request: string | null;
-  created_at: string;
-  created_by: string;
-  updated_at: string;
+export interface ImportReport extends Import {
   findings: Findings;
   /** The first 500. */ named: Named[];
   /** Its facts that its branch shows now. */ facts: number;
 }
 
 /** The conversation of a document. */
-export interface ImportedConversation {
-  id: string;
-  /** The branch that it was read through. */ branch: string;
-  version: number;
-  title: string;
-  status: "active" | "completed" | "archived";
-  model: string;
-  /** With those that a fork shares. */ message_count: number;
-  /** Of a fork: how many of them it shares. */ shared_messages: number;
-  /** Of these messages. */ total_tokens: number;
-  /** Of a fork: the conversation that it goes on from. */ parent_conversation_id: string | null;
-  /** Of a fork: the last message that it shares with its parent. */ fork_point_message_id: string | null;
-  session_id: string;
-  task_id: string;
-  agent_id: string;
-  user_id: string;
-  app_id: string;
-  created_at: string;
-  updated_at: string;
+export interface ImportedConversation extends Conversation {
   /** False: the same document was imported before. */ created: boolean;
 }
 
@@ -1937,10 +1604,8 @@ export interface InstructionsInput {
   /** Each a word or a few, of any script. */ categories?: string[] | null;
 }
 
-export interface InstructionsPage {
+export interface InstructionsPage extends Cursors {
   results: Instructions[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** An invitation without its link. */
@@ -1967,10 +1632,8 @@ export interface InvitationInput {
   /** After how many days it expires. */ days?: number;
 }
 
-export interface InvitationPage {
+export interface InvitationPage extends Cursors {
   results: Invitation[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** An item, as visible on the requested branch. */
@@ -2067,10 +1730,8 @@ export interface ItemInput {
   /** The app whose memory this is about; 403 when the key is bound to another. */ app_id?: string;
 }
 
-export interface ItemPage {
+export interface ItemPage extends Cursors {
   results: Item[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** What came of one call: of each kind the fields that it has. */
@@ -2111,10 +1772,8 @@ export interface Job {
   finished_at: string | null;
 }
 
-export interface JobPage {
+export interface JobPage extends Cursors {
   results: Job[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** Who joins a task. */
@@ -2185,10 +1844,8 @@ export interface KeyInput {
   expires_at?: string | null;
 }
 
-export interface KeyPage {
+export interface KeyPage extends Cursors {
   results: Key[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** An agent's part of a task, and the newest facts of its branch. */
@@ -2221,10 +1878,8 @@ export interface LimitState {
   help: string;
 }
 
-export interface LimitStatePage {
+export interface LimitStatePage extends Cursors {
   results: LimitState[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** A link, as visible on the requested branch. */
@@ -2259,10 +1914,8 @@ export interface LinkInput {
   /** 403 when the key is bound to another agent. */ agent_id?: string;
 }
 
-export interface LinkPage {
+export interface LinkPage extends Cursors {
   results: Link[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** A decision on a conflict. */
@@ -2293,10 +1946,8 @@ export interface MemberInput {
   role?: "viewer" | "curator" | "maintainer" | "owner";
 }
 
-export interface MemberPage {
+export interface MemberPage extends Cursors {
   results: Member[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** A branch, at a point of it, or a merge request as if it were merged. */
@@ -2406,29 +2057,7 @@ export interface MergeRequest {
 }
 
 /** A merge request with its approvals; while it is pending, with its checks. */
-export interface MergeRequestDetail {
-  id: string;
-  /** Counted in the project, from 1. */ number: number;
-  title: string;
-  description: string;
-  source: string;
-  target: string;
-  strategy: "auto" | "ours" | "theirs" | "cherry_pick" | "squash" | "fast_forward";
-  ids: string[];
-  /** approved while the source has no newer commit than those that were approved. */ state: "open" | "approved" | "merged" | "reverted" | "rejected";
-  author_kind: string;
-  author_id: string;
-  author_label: string;
-  author_agent: string;
-  created_at: string;
-  /** Of the source, when it was checked. */ source_seq: number;
-  /** Of the target, when it was checked. */ target_seq: number;
-  closed_at: string | null;
-  closed_by: string;
-  closed_by_kind: string;
-  /** Why it was rejected. */ reason: string;
-  merge_commit: string | null;
-  revert_commit: string | null;
+export interface MergeRequestDetail extends MergeRequest {
   approvals: Approval[];
   checks: Check[];
   /** Why there are no checks: it is closed, or a branch is archived; "" otherwise. */ not_checked: string;
@@ -2459,36 +2088,12 @@ export interface MergeRequestMergeInput {
   /** 403 when the key is bound to another agent. */ agent_id?: string;
 }
 
-export interface MergeRequestPage {
+export interface MergeRequestPage extends Cursors {
   results: MergeRequest[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** A merged request. */
-export interface Merged {
-  id: string;
-  /** Counted in the project, from 1. */ number: number;
-  title: string;
-  description: string;
-  source: string;
-  target: string;
-  strategy: "auto" | "ours" | "theirs" | "cherry_pick" | "squash" | "fast_forward";
-  ids: string[];
-  /** approved while the source has no newer commit than those that were approved. */ state: "open" | "approved" | "merged" | "reverted" | "rejected";
-  author_kind: string;
-  author_id: string;
-  author_label: string;
-  author_agent: string;
-  created_at: string;
-  /** Of the source, when it was checked. */ source_seq: number;
-  /** Of the target, when it was checked. */ target_seq: number;
-  closed_at: string | null;
-  closed_by: string;
-  closed_by_kind: string;
-  /** Why it was rejected. */ reason: string;
-  merge_commit: string | null;
-  revert_commit: string | null;
+export interface Merged extends MergeRequest {
   commit: Commit;
   /** Conflicts that are left without a decision, or were skipped. */ open_conflicts: number;
 }
@@ -2527,23 +2132,8 @@ export interface MessageHit {
 }
 
 /** A message to append; content or tool_calls is needed. */
-export interface MessageInput {
+export interface MessageInput extends MessageItemInput {
   /** main when it is not given; branch_name is understood too. */ branch?: string;
-  /** The next one. */ sequence_num?: number;
-  role: "user" | "assistant" | "tool_call" | "tool_result" | "system" | "developer";
-  /** At most 1 MiB in UTF-8. */ content?: string | null;
-  /** Shown to curators only. */ thinking?: string;
-  tool_calls?: Record<string, unknown>[];
-  token_count?: number;
-  model?: string;
-  metadata?: Record<string, unknown>;
-  /** Users and assistants by default. */ embed?: boolean;
-  said_at?: string | null;
-  /** An unknown session begins here. */ session_id?: string;
-  task_id?: string;
-  /** 403 when the key is bound to another agent. */ agent_id?: string;
-  /** The end user whose memory this is about; 403 when the key is bound to another. */ user_id?: string;
-  /** The app whose memory this is about; 403 when the key is bound to another. */ app_id?: string;
 }
 
 /** One message of many. */
@@ -2565,10 +2155,8 @@ export interface MessageItemInput {
   said_at?: string | null;
 }
 
-export interface MessagePage {
+export interface MessagePage extends Cursors {
   results: Message[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** The messages that were written, in the order of the request. */
@@ -2639,48 +2227,12 @@ export interface Namespaces {
 }
 
 /** An invitation with its link, which is returned this once. */
-export interface NewInvitation {
-  id: string;
-  role: "viewer" | "curator" | "maintainer" | "owner";
-  note: string;
-  max_uses: number;
-  /** How many accepted it. */ uses: number;
-  state: "open" | "used" | "expired" | "revoked";
-  expires_at: string;
-  created_at: string;
-  created_by: string;
-  /** key, user, local (the command line), server (a key of it) or system; empty where nobody knows any more. */ created_by_kind: string;
-  /** The id of the key or user; else empty. */ created_by_id: string;
-  revoked_at: string | null;
+export interface NewInvitation extends Invitation {
   /** Where it is accepted; null in a replayed answer. */ link: string | null;
 }
 
 /** A new key. The token is returned once; it is null in the answer to a repeated request. */
-export interface NewKey {
-  id: string;
-  label: string;
-  /** The part of the token that may be shown. */ prefix: string;
-  scopes: string[];
-  branch_patterns: string[];
-  agent_id: string;
-  user_id: string;
-  app_id: string;
-  /** Where MCP works when a call names no branch; empty is main. */ default_branch: string;
-  rate_per_minute: number;
-  max_facts: number;
-  max_bytes: number;
-  max_daily_writes: number;
-  max_streams: number;
-  /** Counted while it has a quota. */ written_facts: number;
-  /** Counted while it has a quota. */ written_bytes: number;
-  created_at: string;
-  created_by: string;
-  /** key, user, local (the command line), server (a key of it) or system; empty where nobody knows any more. */ created_by_kind: string;
-  /** The id of the key or user; else empty. */ created_by_id: string;
-  /** The key in whose place it is; null where it was made anew or taken over. */ rotated_from: string | null;
-  expires_at: string | null;
-  last_used_at: string | null;
-  revoked_at: string | null;
+export interface NewKey extends Key {
   token: string | null;
 }
 
@@ -2691,34 +2243,7 @@ export interface NewMemberInput {
 }
 
 /** A project that was made, with its first key where one was asked for. */
-export interface NewProject {
-  /** It stays when the slug changes. */ id: string;
-  /** The project's name in addresses. */ slug: string;
-  /** Of the settings: it grows with each change of them. */ version: number;
-  name: string;
-  recipe: string;
-  least_evidence: number | null;
-  redact_secrets: boolean;
-  require_second_factor: boolean;
-  durable_categories: string;
-  age_facts: boolean;
-  category_ttl_days: Record<string, unknown>;
-  stale_after_days: number | null;
-  fact_budget: number | null;
-  consolidate_agents: boolean;
-  propose_reflections: boolean;
-  dream_min_size: number;
-  dream_cohesion: number;
-  dream_min_age_cycles: number;
-  dream_every_n_cycles: number;
-  dream_allow_zero_confirmation: boolean;
-  dream_origins: string;
-  member_limit: number | null;
-  user_fact_limit: number | null;
-  limits: Record<string, unknown>;
-  created_at: string;
-  /** open, or removing while it is taken away. */ state: string;
-  /** How far the removal has come: since, rows, removed. null where it is not removed. */ removal: Record<string, unknown> | null;
+export interface NewProject extends Project {
   key: Key | null;
   /** Of the key; null in the answer to a repeated request. */ token: string | null;
 }
@@ -2753,21 +2278,7 @@ export interface NewProjectInput {
 }
 
 /** A webhook with a new secret, which is told once; it is null in the answer to a repeated request. */
-export interface NewWebhook {
-  id: string;
-  url: string;
-  kinds: string[];
-  branches: string[];
-  /** active; paused; gone: its receiver answered 410. */ state: "active" | "paused" | "gone";
-  /** The last event that is done with. */ position: number;
-  /** How often the next event was sent in vain. */ tries: number;
-  next_try_at: string | null;
-  tried_at: string | null;
-  /** Why the last try failed, if it did. */ last_error: string;
-  created_at: string;
-  created_by: string;
-  /** key, user, local (the command line), server (a key of it) or system; empty where nobody knows any more. */ created_by_kind: string;
-  /** The id of the key or user; else empty. */ created_by_id: string;
+export interface NewWebhook extends Webhook {
   secret: string | null;
 }
 
@@ -2850,10 +2361,8 @@ export interface ObservationInput {
   /** The app whose memory this is about; 403 when the key is bound to another. */ app_id?: string;
 }
 
-export interface ObservationPage {
+export interface ObservationPage extends Cursors {
   results: Observation[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** Ids, filters or both: what fits all of them is deleted. */
@@ -2933,30 +2442,13 @@ export interface Past {
 }
 
 /** A run: its commit, how many it archived for each reason, and whether it is undone. */
-export interface PastRun {
-  id: string;
-  /** Its number on its branch. */ seq: number;
-  at: string;
-  kind: string;
-  message: string;
-  actor_kind: string;
-  /** Of the key or user: labels may be those of several. */ actor_id: string;
-  actor_label: string;
-  surface: string;
-  session_id: string;
-  task_id: string;
-  agent_id: string;
-  added: number;
-  changed: number;
-  removed: number;
+export interface PastRun extends Commit {
   reasons: Record<string, number>;
   undone: boolean;
 }
 
-export interface PastRunPage {
+export interface PastRunPage extends Cursors {
   results: PastRun[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** What a cherry-pick has made, or had made before. */
@@ -3028,10 +2520,8 @@ export interface PolicyInput {
   /** Whose verdicts count as verified: human, judge. heuristic is still taken, and counts for nothing. */ accept_methods?: ("human" | "judge" | "heuristic")[];
 }
 
-export interface PolicyPage {
+export interface PolicyPage extends Cursors {
   results: Policy[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** How full a branch is: facts in use against its budget, and what would go. */
@@ -3066,6 +2556,18 @@ export interface PreviewInput {
   /** Not these. */ exclude?: string[];
   /** Results on a page. */ limit?: number;
   /** ``next`` or ``previous`` of another page. */ cursor?: string;
+}
+
+/** A problem (RFC 9457), with a stable ``code``. */
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  code: string;
+  /** Which input is at fault, where one is. */ field?: string;
+  /** What the sentence is made of, for programs. */ data?: Record<string, unknown>;
+  /** As in the header X-Request-Id and in the log. */ request_id?: string;
 }
 
 /** A project with its settings. */
@@ -3126,10 +2628,8 @@ export interface ProjectInput {
   /** Limit -> number, 0 for none, of: requests, daily_writes, branches, bundles, streams, model_calls, model_tokens. The lower of it and the server's holds. */ limits?: Record<string, unknown>;
 }
 
-export interface ProjectPage {
+export interface ProjectPage extends Cursors {
   results: Project[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** A template of projects; a part that it does not have is null. */
@@ -3157,10 +2657,8 @@ export interface ProjectTemplateInput {
   /** Accounts of this server that become members: each a username and a role. */ members?: Record<string, unknown>[];
 }
 
-export interface ProjectTemplatePage {
+export interface ProjectTemplatePage extends Cursors {
   results: ProjectTemplate[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** A quarantine. */
@@ -3179,18 +2677,7 @@ export interface Quarantine {
 }
 
 /** A quarantine with the newest facts that it hides now, or would hide. */
-export interface QuarantineDetail {
-  id: string;
-  source: "session" | "agent" | "key" | "import";
-  target: string;
-  /** What people call the source. */ label: string;
-  reason: string;
-  state: "active" | "released";
-  /** Kind of memory -> how many it hid at first. */ counts: Record<string, unknown>;
-  created_at: string;
-  created_by: string;
-  released_at: string | null;
-  released_by: string;
+export interface QuarantineDetail extends Quarantine {
   facts: HiddenFact[];
   /** true when nothing was hidden or stored: its id leads nowhere. */ dry_run: boolean;
 }
@@ -3203,10 +2690,8 @@ export interface QuarantineInput {
   /** Why. */ reason?: string;
 }
 
-export interface QuarantinePage {
+export interface QuarantinePage extends Cursors {
   results: Quarantine[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** A question with its two facts as visible on its branch now; null where they are not. */
@@ -3236,10 +2721,8 @@ export interface QuestionLineInput {
   /** Why it is asked, up to 500 characters. */ note?: string;
 }
 
-export interface QuestionPage {
+export interface QuestionPage extends Cursors {
   results: Question[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** Several questions, saved all or none. */
@@ -3285,6 +2768,10 @@ export interface Reasoning {
   diverged: number;
   segments: Pair;
   /** Aligned segments, the least alike first, at most 100. */ pairs: Segment[];
+}
+
+export interface Redaction {
+  /** The fields that held secrets, which were not stored; missing for none. Those of one of several items are named with its place, such as facts[2].tags. */ redacted_fields?: string[];
 }
 
 /** Which facts of a run are rejected. */
@@ -3335,10 +2822,8 @@ export interface RelationInput {
   /** 403 when the key is bound to another agent. */ agent_id?: string;
 }
 
-export interface RelationPage {
+export interface RelationPage extends Cursors {
   results: Relation[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 export interface Relative {
@@ -3485,10 +2970,8 @@ export interface ReplayBatchInput {
   /** 403 when the key is bound to another agent. */ agent_id?: string;
 }
 
-export interface ReplayBatchPage {
+export interface ReplayBatchPage extends Cursors {
   results: ReplayBatch[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** What an agent goes on from, in the format of OpenAI's chat API. */
@@ -3536,10 +3019,8 @@ export interface ReplayLimitsInput {
   /** By the prices of the settings. */ max_cost?: number | null;
 }
 
-export interface ReplayPage {
+export interface ReplayPage extends Cursors {
   results: Replay[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** The outcome for each fact, in the order of the request. */
@@ -3563,21 +3044,7 @@ export interface ResolveInput {
 }
 
 /** A question with its answer. Reverting the commit opens it again. */
-export interface Resolved {
-  id: string;
-  branch: string;
-  kind: "near_duplicate" | "contested";
-  status: "open" | "resolved";
-  fact_id: string;
-  other_id: string;
-  score: number;
-  resolution: string;
-  details: Record<string, unknown>;
-  created_at: string;
-  resolved_at: string | null;
-  resolved_by: string;
-  fact: Fact | null;
-  other: Fact | null;
+export interface Resolved extends Question {
   commit: Commit;
   /** The fact that was written in the place of both. */ new_fact_id: string | null;
 }
@@ -3640,10 +3107,8 @@ export interface RuleInput {
   enabled: boolean;
 }
 
-export interface RulePage {
+export interface RulePage extends Cursors {
   results: Rule[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** What a run archived. */
@@ -3702,10 +3167,8 @@ export interface SavedQuestionInput {
   /** Why it is asked, up to 500 characters. */ note?: string;
 }
 
-export interface SavedQuestionPage {
+export interface SavedQuestionPage extends Cursors {
   results: SavedQuestion[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** Changed fields of a question. */
@@ -3774,10 +3237,8 @@ export interface Scoring {
   /** The median of the votes; empty until it is done. */ scores: GivenScore[];
 }
 
-export interface ScoringPage {
+export interface ScoringPage extends Cursors {
   results: Scoring[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** The query, branches, filters and options of a search. */
@@ -3856,10 +3317,8 @@ export interface ServerEntry {
   detail: Record<string, unknown>;
 }
 
-export interface ServerEntryPage {
+export interface ServerEntryPage extends Cursors {
   results: ServerEntry[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** A session, as it is read. */
@@ -3922,10 +3381,8 @@ export interface SessionInput {
   /** The app whose memory this is about; 403 when the key is bound to another. */ app_id?: string;
 }
 
-export interface SessionPage {
+export interface SessionPage extends Cursors {
   results: Session[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** For whom. */
@@ -3948,29 +3405,7 @@ export interface SessionsDeleteInput {
 }
 
 /** A merge request after decisions. */
-export interface Settled {
-  id: string;
-  /** Counted in the project, from 1. */ number: number;
-  title: string;
-  description: string;
-  source: string;
-  target: string;
-  strategy: "auto" | "ours" | "theirs" | "cherry_pick" | "squash" | "fast_forward";
-  ids: string[];
-  /** approved while the source has no newer commit than those that were approved. */ state: "open" | "approved" | "merged" | "reverted" | "rejected";
-  author_kind: string;
-  author_id: string;
-  author_label: string;
-  author_agent: string;
-  created_at: string;
-  /** Of the source, when it was checked. */ source_seq: number;
-  /** Of the target, when it was checked. */ target_seq: number;
-  closed_at: string | null;
-  closed_by: string;
-  closed_by_kind: string;
-  /** Why it was rejected. */ reason: string;
-  merge_commit: string | null;
-  revert_commit: string | null;
+export interface Settled extends MergeRequest {
   decided: number;
   /** Conflicts that are left. */ undecided: number;
   /** Names these decisions where they are taken back; null without any. */ decided_at: string | null;
@@ -4005,10 +3440,8 @@ export interface SnapshotInput {
   description?: string;
 }
 
-export interface SnapshotPage {
+export interface SnapshotPage extends Cursors {
   results: Snapshot[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** What holds in a repository: verified, or decided by a person, and not contested. */
@@ -4174,10 +3607,8 @@ export interface TaskInput {
   /** The branch that it begins from and returns to; main when it is not given. */ parent?: string;
 }
 
-export interface TaskPage {
+export interface TaskPage extends Cursors {
   results: Task[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** A template. */
@@ -4208,22 +3639,7 @@ export interface TemplateDeprecateInput {
 }
 
 /** A template with its versions and uses. */
-export interface TemplateDetail {
-  id: string;
-  name: string;
-  description: string;
-  task_types: string[];
-  state: "active" | "deprecated";
-  reason: string;
-  /** The newest one. */ version: number;
-  /** Branches that began from it. */ used: number;
-  succeeded: number;
-  failed: number;
-  created_by: string;
-  created_at: string;
-  /** When its newest version was made. */ updated_at: string;
-  /** The read-only branch of its newest version. */ branch: string;
-  /** Of the work that ended; 0.5 before any did. */ success_rate: number;
+export interface TemplateDetail extends Template {
   /** The newest first. */ versions: TemplateVersion[];
   /** The newest 50, of branches that the key may use. */ uses: TemplateUse[];
 }
@@ -4241,16 +3657,7 @@ export interface TemplateInput {
 }
 
 /** A working branch that began from a template. */
-export interface TemplateInstance {
-  template: string;
-  version: number;
-  /** Where the work is done. */ branch: string;
-  /** open: the work is not done; a completed task is a success, a cancelled one a failure. */ outcome: "open" | "success" | "failure";
-  task_id: string;
-  agent_id: string;
-  created_by: string;
-  created_at: string;
-  ended_at: string | null;
+export interface TemplateInstance extends TemplateUse {
   /** With the isolation database. */ workspace: Workspace | null;
 }
 
@@ -4274,10 +3681,8 @@ export interface TemplateOutcomeInput {
   /** 403 when the key is bound to another agent. */ agent_id?: string;
 }
 
-export interface TemplatePage {
+export interface TemplatePage extends Cursors {
   results: Template[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** A new version of a template. */
@@ -4348,29 +3753,12 @@ export interface TimeRange {
 }
 
 /** A commit with its title: what a person or an agent wrote, else what changed. */
-export interface TitledCommit {
-  id: string;
-  /** Its number on its branch. */ seq: number;
-  at: string;
-  kind: string;
-  message: string;
-  actor_kind: string;
-  /** Of the key or user: labels may be those of several. */ actor_id: string;
-  actor_label: string;
-  surface: string;
-  session_id: string;
-  task_id: string;
-  agent_id: string;
-  added: number;
-  changed: number;
-  removed: number;
+export interface TitledCommit extends Commit {
   title: string;
 }
 
-export interface TitledCommitPage {
+export interface TitledCommitPage extends Cursors {
   results: TitledCommit[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** Calls of a tool. */
@@ -4390,24 +3778,7 @@ export interface Tree {
 }
 
 /** A branch in the tree: what it wrote or changed itself, and still has. */
-export interface TreeNode {
-  name: string;
-  parent: string | null;
-  /** The seq of the parent that it starts from. */ fork_seq: number;
-  depth: number;
-  /** The seq of its newest commit. */ head: number;
-  head_at: string;
-  cycle: number;
-  purpose: string;
-  owner: string;
-  ttl_days: number | null;
-  tags: string[];
-  /** Its own commits that no merge has brought to the parent; of main, all. */ ahead: number;
-  /** Commits of the parent since the fork that no merge has brought here. */ behind: number;
-  /** It takes no commits: fork it. */ read_only: boolean;
-  created_at: string;
-  created_by: string;
-  archived_at: string | null;
+export interface TreeNode extends Branch {
   /** How far from main: 0 is main itself. */ level: number;
   state: "live" | "expired" | "merged" | "archived";
   /** Since when it is expired, merged or archived. */ since: string | null;
@@ -4508,10 +3879,8 @@ export interface Version {
   commit: Commit | null;
 }
 
-export interface VersionPage {
+export interface VersionPage extends Cursors {
   results: Version[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** A webhook; its secret is not in it. */
@@ -4541,10 +3910,8 @@ export interface WebhookFailure {
   /** Whether it is about to be sent again. */ is_due: boolean;
 }
 
-export interface WebhookFailurePage {
+export interface WebhookFailurePage extends Cursors {
   results: WebhookFailure[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** Where events are sent, and which. */
@@ -4554,10 +3921,8 @@ export interface WebhookInput {
   /** Names or patterns; every branch when it is empty. */ branches?: string[];
 }
 
-export interface WebhookPage {
+export interface WebhookPage extends Cursors {
   results: Webhook[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** The grace period of the old secret. */
@@ -4607,10 +3972,8 @@ export interface WorkspaceInput {
   description?: string;
 }
 
-export interface WorkspacePage {
+export interface WorkspacePage extends Cursors {
   results: Workspace[];
-  /** A cursor, or null. */ next: string | null;
-  /** A cursor, or null. */ previous: string | null;
 }
 
 /** What a fact is worth, by its parts; ``total`` is their sum. */
@@ -4623,52 +3986,7 @@ export interface Worth {
 }
 
 /** A fact as stored; ``created`` is false when the same text existed already. */
-export interface Written {
-  id: string;
-  /** The branch that it was read through. */ branch: string;
-  /** Grows by one with each change; the ETag begins with it. */ version: number;
-  fact_text: string;
-  /** The line that goes into a prompt. */ essence: string;
-  category: string;
-  kind: "OBSERVATION" | "BELIEF" | "TASK" | "OUTPUT_DRAFT" | "NOTE" | "REFLECTION";
-  priority: "P1" | "P2" | "P3" | "P4";
-  status: "created" | "active" | "done" | "superseded" | "archived";
-  confidence: number;
-  /** Independent sources that said the same. */ confirmation_count: number;
-  access_count: number;
-  last_accessed_at: string | null;
-  /** verified and invalidated: by a person or a judge; plausible: a guess by the heuristic. */ verification_status: "unverified" | "plausible" | "verified" | "invalidated";
-  verified_at: string | null;
-  verified_by: string;
-  /** The fact that this one replaces. */ parent_id: string | null;
-  source_type: "manual" | "observation" | "extraction" | "consolidation" | "merge" | "cherry_pick" | "bundle_import" | "import";
-  source_id: string;
-  source: string;
-  /** Where it was learned: its remote's address, or a folder; empty where that is unknown. */ repository: string;
-  origin: "EXPERIENCE" | "SEEDED_LLM" | "DISTILLED_LLM" | "DREAMING";
-  visibility: "private" | "selective" | "public";
-  session_id: string;
-  task_id: string;
-  agent_id: string;
-  user_id: string;
-  app_id: string;
-  created_cycle: number;
-  updated_cycle: number;
-  valid_from: string | null;
-  valid_until: string | null;
-  expires_at: string | null;
-  pinned: boolean;
-  tags: string[];
-  metadata: Record<string, unknown>;
-  /** Of an item: where its key stands, as segments with slashes between them. */ namespace: string | null;
-  /** Of an item. */ key: string | null;
-  /** Of an item: any JSON, as it was put. */ value: Record<string, unknown> | unknown[] | string | number | boolean | null;
-  /** False: it has no vector, words alone find it. */ embed: boolean | null;
-  embedding_state: "pending" | "ready" | "failed" | "none" | "off";
-  embedding_model: string;
-  /** SHA-256 of the text. */ content_hash: string;
-  created_at: string;
-  updated_at: string;
+export interface Written extends Fact {
   created: boolean;
 }
 
@@ -4679,69 +3997,17 @@ export interface WrittenId {
 }
 
 /** An item as stored; ``created`` is false where one stood under the key already. */
-export interface WrittenItem {
-  id: string;
-  /** The branch that it was read through. */ branch: string;
-  /** Grows by one with each change; the ETag begins with it. */ version: number;
-  namespace: string;
-  key: string;
-  /** As it was put. */ value: Record<string, unknown> | unknown[] | string | number | boolean | null;
-  /** What is searched of it. */ text: string;
-  status: "created" | "active" | "done" | "superseded" | "archived";
-  category: string;
-  confidence: number;
-  visibility: "private" | "selective" | "public";
-  tags: string[];
-  metadata: Record<string, unknown>;
-  source: string;
-  /** Where it was learned: its remote's address, or a folder; empty where that is unknown. */ repository: string;
-  expires_at: string | null;
-  session_id: string;
-  task_id: string;
-  agent_id: string;
-  user_id: string;
-  app_id: string;
-  created_at: string;
-  updated_at: string;
+export interface WrittenItem extends Item {
   created: boolean;
 }
 
 /** A relation as stored; ``created`` is false when an open one was strengthened. */
-export interface WrittenRelation {
-  id: string;
-  /** The branch that it was read through. */ branch: string;
-  version: number;
-  source_entity: string;
-  relation_type: string;
-  target_entity: string;
-  properties: Record<string, unknown>;
-  confidence: number;
-  /** How often it was stated while open. */ strength: number;
-  valid_from: string | null;
-  /** null while it is open. */ valid_until: string | null;
-  session_id: string;
-  task_id: string;
-  agent_id: string;
-  created_at: string;
-  updated_at: string;
+export interface WrittenRelation extends Relation {
   created: boolean;
 }
 
 /** A session as stored; ``created`` is false when it existed already. */
-export interface WrittenSession {
-  id: string;
-  branch: string;
-  status: "active" | "completed" | "abandoned";
-  project_path: string;
-  parent_session: string;
-  task_id: string;
-  agent_id: string;
-  user_id: string;
-  app_id: string;
-  summary: string;
-  started_at: string;
-  /** When it was last heard of. */ active_at: string | null;
-  ended_at: string | null;
+export interface WrittenSession extends Session {
   created: boolean;
 }
 
@@ -4752,20 +4018,4 @@ export interface Yield {
   /** Facts that came of them. */ created: number;
   rate: number | null;
   /** From 5 to 15 %; null where nothing was read. */ healthy: boolean | null;
-}
-
-/** A problem (RFC 9457), with a stable ``code``. */
-export interface Problem {
-  type: string;
-  title: string;
-  status: number;
-  detail: string;
-  code: string;
-  /** Which input is at fault, where one is. */ field?: string;
-  /** What the sentence is made of, for programs. */ data?: Record<string, unknown>;
-  /** As in the header X-Request-Id and in the log. */ request_id?: string;
-}
-
-export interface Redaction {
-  /** The fields that held secrets, which were not stored; missing for none. Those of one of several items are named with its place, such as facts[2].tags. */ redacted_fields?: string[];
 }
