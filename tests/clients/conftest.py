@@ -1,20 +1,33 @@
-"""One server for the tests of a process; each test has a branch of its own on it."""
+"""One server for the tests of a process; each test has a branch of its own on it.
+
+The client needs httpx: where that is not installed, what is about the client alone is skipped.
+"""
+
+from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.up_process import ROOT, Up, provisioned
 
-pytest.importorskip("httpx", reason="httpx is not installed")
+if TYPE_CHECKING:
+    from day1_client import Day1
 
-from day1_client import Day1
+
+def import_client() -> type[Day1]:
+    pytest.importorskip("httpx", reason="httpx is not installed")
+    from day1_client import Day1
+
+    return Day1
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    Day1 = import_client()
     up = Up(provisioned(tmp_path_factory.mktemp("clients") / "data")).ready()
     with Day1(up.first["url"], up.first["key"]) as memory:
         memory.branches.create("empty")
@@ -36,6 +49,7 @@ def address(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.fixture
 def memory(server: Up, address: None, request: pytest.FixtureRequest) -> Iterator[Day1]:
     """Return the memory of a branch that this test has for itself."""
+    Day1 = import_client()
     name = re.sub(r"\W+", "-", request.node.name)
     with Day1(branch=name, timeout=30) as memory, Day1() as root:
         root.branches.create(name, parent="empty")

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("httpx", reason="httpx is not installed")
+
 from day1_client import Day1
 from day1_client.adapting import (
     MAX_PIECE_LENGTH,

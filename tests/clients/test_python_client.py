@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from werkzeug import Request, Response
 
+pytest.importorskip("httpx", reason="httpx is not installed")
+
 from day1_client import (
     NULL,
     AsyncDay1,
