@@ -21,6 +21,7 @@ URL = "http://127.0.0.1:8765"  # of `python3 manage.py up` on this machine
 TIMEOUT = 60.0
 Then = Literal["keep", "merge", "discard"]
 Said = Sequence["t.RememberedMessageInput | str"]
+M = TypeVar("M", bound="Placed")
 D = TypeVar("D", bound="Day1")
 A = TypeVar("A", bound="AsyncDay1")
 
@@ -33,11 +34,6 @@ def make_target(
     session = os.environ.get("DAY1_SESSION")
     defaults = name_place(branch, user, agent) | ({"day1_session": session} if session else {})
     return Target(address, key or os.environ.get("DAY1_KEY", ""), defaults, retries)
-
-
-def renamed(target: Target, branch: str | None, user: str | None, agent: str | None) -> Target:
-    """Return the same server and key with other defaults. Raises ValueError."""
-    return replace(target, defaults={**target.defaults, **name_place(branch, user, agent)})
 
 
 def name_place(branch: str | None, user: str | None, agent: str | None) -> dict[str, str]:
@@ -79,7 +75,36 @@ class Recall:
         return len(self.answer["results"])
 
 
-class Day1(Operations):
+class Placed:
+    """A memory that is on a branch, of an end user and used by an agent, as far as these are given."""
+
+    sender: Any
+
+    def on(self: M, *, branch: str | None = None, user: str | None = None, agent: str | None = None) -> M:
+        """Return the same memory with another branch, end user or agent, over the same connections."""
+        other, target = object.__new__(type(self)), self.sender.target
+        defaults = {**target.defaults, **name_place(branch, user, agent)}
+        other.sender = self.sender.like(replace(target, defaults=defaults))
+        return other
+
+
+class OnBranch:
+    """A memory that a ``with`` block is about."""
+
+    def __init__(
+        self, parent: Any, name: str, then: Then = "keep", fields: Mapping[str, Any] | None = None
+    ) -> None:
+        self.name, self.parent, self.then, self.fields = name, parent, then, dict(fields or {})
+        self.memory = parent.on(branch=name)
+        self.sender = self.memory.sender
+        self.is_open = True
+
+    def on(self, *, branch: str | None = None, user: str | None = None, agent: str | None = None) -> Any:
+        """Return this branch for another end user or agent; another branch is a memory, not this block."""
+        return self.memory.on(branch=branch, user=user, agent=agent)
+
+
+class Day1(Operations, Placed):
     """A memory on a Day1 server; ``DAY1_URL`` and ``DAY1_KEY`` say where, unless the arguments do.
 
     ``project`` is that of the key: where it is another one, the first call is refused. ``branch``, ``user``
@@ -102,12 +127,6 @@ class Day1(Operations):
         target = make_target(url, key, branch, user, agent, retries)
         self.sender = Sender(target, http or httpx.Client(timeout=timeout))
         self.sender.project = project
-
-    def on(self: D, *, branch: str | None = None, user: str | None = None, agent: str | None = None) -> D:
-        """Return the same memory with another branch, end user or agent, over the same connections."""
-        other = object.__new__(type(self))
-        other.sender = self.sender.like(renamed(self.sender.target, branch, user, agent))
-        return other
 
     @overload
     def remember(self, what: str, **fields: Any) -> t.Written: ...
@@ -148,21 +167,10 @@ class Day1(Operations):
         self.close()
 
 
-class Branch(Day1):
+class Branch(OnBranch, Day1):
     """A branch as a memory of its own: what is called on it happens there."""
 
-    def __init__(
-        self, parent: Day1, name: str, then: Then = "keep", fields: Mapping[str, Any] | None = None
-    ) -> None:
-        self.name, self.parent, self.then, self.fields = name, parent, then, dict(fields or {})
-        self.sender = parent.sender.like(renamed(parent.sender.target, name, None, None))
-        self.is_open = True
-
-    def on(self, *, branch: str | None = None, user: str | None = None, agent: str | None = None) -> Any:
-        """Return this branch for another end user or agent; another branch is a memory, not this block."""
-        memory = object.__new__(Day1)
-        memory.sender = self.sender.like(renamed(self.sender.target, branch, user, agent))
-        return memory
+    parent: Day1
 
     def __enter__(self) -> Branch:
         """Begin the branch, or go on with the one that has the name."""
@@ -190,7 +198,7 @@ class Branch(Day1):
             self.discard()
 
 
-class AsyncDay1(AsyncOperations):
+class AsyncDay1(AsyncOperations, Placed):
     """A memory on a Day1 server, as ``Day1`` is one; its methods are awaited."""
 
     def __init__(
@@ -209,12 +217,6 @@ class AsyncDay1(AsyncOperations):
         target = make_target(url, key, branch, user, agent, retries)
         self.sender = AsyncSender(target, http or httpx.AsyncClient(timeout=timeout))
         self.sender.project = project
-
-    def on(self: A, *, branch: str | None = None, user: str | None = None, agent: str | None = None) -> A:
-        """Return the same memory with another branch, end user or agent, over the same connections."""
-        other = object.__new__(type(self))
-        other.sender = self.sender.like(renamed(self.sender.target, branch, user, agent))
-        return other
 
     @overload
     async def remember(self, what: str, **fields: Any) -> t.Written: ...
@@ -245,21 +247,10 @@ class AsyncDay1(AsyncOperations):
         await self.close()
 
 
-class AsyncBranch(AsyncDay1):
+class AsyncBranch(OnBranch, AsyncDay1):
     """A branch as a memory of its own: what is called on it happens there."""
 
-    def __init__(
-        self, parent: AsyncDay1, name: str, then: Then = "keep", fields: Mapping[str, Any] | None = None
-    ) -> None:
-        self.name, self.parent, self.then, self.fields = name, parent, then, dict(fields or {})
-        self.sender = parent.sender.like(renamed(parent.sender.target, name, None, None))
-        self.is_open = True
-
-    def on(self, *, branch: str | None = None, user: str | None = None, agent: str | None = None) -> Any:
-        """Return this branch for another end user or agent; another branch is a memory, not this block."""
-        memory = object.__new__(AsyncDay1)
-        memory.sender = self.sender.like(renamed(self.sender.target, branch, user, agent))
-        return memory
+    parent: AsyncDay1
 
     async def __aenter__(self) -> AsyncBranch:
         """Begin the branch, or go on with the one that has the name."""

@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
@@ -25,6 +25,8 @@ MAX_PAUSE = 60.0  # a server that asks for more is not waited for
 CONDITIONS = {"If-Match", "If-None-Match", "only_new", "only_present", "expected_version"}
 READS = {"facts.search"}  # that say in a body what they ask
 NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+Http = TypeVar("Http")
+C = TypeVar("C", bound="Connected[Any]")
 
 
 @dataclass(frozen=True)
@@ -104,19 +106,23 @@ class Tries:
         )
 
 
-class Sender:
-    """Requests that wait for their answers."""
+class Connected(Generic[Http]):
+    """Which server is sent to, over which connections, and what is known of it."""
 
-    def __init__(self, target: Target, http: httpx.Client) -> None:
+    def __init__(self, target: Target, http: Http) -> None:
         self.target, self.http = target, http
         self.version: str | None = None
         self.project: str | None = None  # that of the key, until it was looked at
 
-    def like(self, target: Target) -> Sender:
+    def like(self: C, target: Target) -> C:
         """Return a sender over the same connections."""
-        other = Sender(target, self.http)
+        other = type(self)(target, self.http)
         other.version, other.project = self.version, self.project
         return other
+
+
+class Sender(Connected[httpx.Client]):
+    """Requests that wait for their answers."""
 
     def send(self, name: str, address: str, given: Mapping[str, Any], **how: str) -> Any:
         """Return what an operation answers. Raises Day1Error."""
@@ -180,19 +186,8 @@ class Sender:
             time.sleep(stream.pause())
 
 
-class AsyncSender:
+class AsyncSender(Connected[httpx.AsyncClient]):
     """Requests whose answers are awaited."""
-
-    def __init__(self, target: Target, http: httpx.AsyncClient) -> None:
-        self.target, self.http = target, http
-        self.version: str | None = None
-        self.project: str | None = None  # that of the key, until it was looked at
-
-    def like(self, target: Target) -> AsyncSender:
-        """Return a sender over the same connections."""
-        other = AsyncSender(target, self.http)
-        other.version, other.project = self.version, self.project
-        return other
 
     async def send(self, name: str, address: str, given: Mapping[str, Any], **how: str) -> Any:
         """Return what an operation answers. Raises Day1Error."""
