@@ -17,7 +17,7 @@ from django.conf import settings
 from django.http.cookie import parse_cookie
 
 from memory.db.process_group import FIRST_TURN_BYTE, TURNS, get_group
-from memory.engines.access.known_callers import find_project, hash_browser, hash_shown
+from memory.engines.access.known_callers import find_project, hash_browser, hash_secret
 from memory.processes import count_cores
 
 KEY = re.compile(rb"bearer\s+(day1_\S+)", re.IGNORECASE)
@@ -197,7 +197,7 @@ def name_project(headers: list[tuple[bytes, bytes]], path: str) -> str | None:
     """
     sent = dict(headers)
     if key := KEY.match(sent.get(b"authorization", b"")):
-        shown = hash_shown(key[1].decode("latin-1"))
+        shown = hash_secret(key[1].decode("latin-1"))
     elif page := PAGE.match(path):
         cookies = parse_cookie(sent.get(b"cookie", b"").decode("latin-1"))
         shown = hash_browser(cookies.get(settings.SESSION_COOKIE_NAME, ""), page[1])

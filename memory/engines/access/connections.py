@@ -20,10 +20,10 @@ from django.utils.crypto import salted_hmac
 
 from memory.actors import ADMIN, SCOPES, Actor
 from memory.db.transactions import retry_methods, write_transaction
-from memory.engines.access.invitations import hash_secret
 from memory.engines.access.key_actors import find_role_scope, limit_scopes
 from memory.engines.access.key_tokens import build_token, find_key, save_new, set_token
 from memory.engines.access.keys import check_patterns
+from memory.engines.access.known_callers import hash_secret
 from memory.engines.access.makers import require_maker
 from memory.engines.access.oauth_clients import hash_client_id
 from memory.engines.audit.trail import record_entry

@@ -1,6 +1,5 @@
 """Invitations: created with a link that is shown once, accepted by people, revoked."""
 
-import hashlib
 import secrets
 import unicodedata
 from datetime import timedelta
@@ -18,6 +17,7 @@ from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
 from memory.db.transactions import retry_methods, write_transaction
+from memory.engines.access.known_callers import hash_secret
 from memory.engines.access.makers import require_maker
 from memory.engines.access.members import build_member_actor, find_first_role, require_giving, require_place
 from memory.engines.audit.trail import record_entry
@@ -146,11 +146,6 @@ def _join(secret: str, user: Any, surface: str) -> Membership:
     detail = {"role": member.role, "invitation": str(invitation.pk), "invited_by": invitation.created_by}
     record_entry(build_member_actor(member, user, surface), "member.join", user.get_username(), detail)
     return member
-
-
-def hash_secret(secret: str) -> str:
-    # A plain hash is enough: nobody can try all secrets of 256 bits.
-    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
 def require_open(invitation: Invitation) -> None:

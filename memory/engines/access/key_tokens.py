@@ -7,7 +7,7 @@ from hmac import compare_digest
 from zlib import crc32
 
 from memory.db.companions import Absence, Companion, fetch_with
-from memory.engines.access.known_callers import hash_shown
+from memory.engines.access.known_callers import hash_secret
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Unauthenticated
 from memory.models import ApiKey, Branch, BranchPolicy, Project, ProjectUsage, VectorClock
@@ -63,7 +63,7 @@ def find_key(token: str) -> ApiKey:
     if form is None or compute_checksum(token[:-6]) != form[3]:
         raise Unauthenticated()
     key = read_key(form[1])
-    if key is None or not compare_digest(key.secret_hash, hash_shown(token)):
+    if key is None or not compare_digest(key.secret_hash, hash_secret(token)):
         raise Unauthenticated()
     return key
 
@@ -78,5 +78,5 @@ def set_token(key: ApiKey, secret: int) -> str:
     """Give a key another secret and name, which open it once it is saved; return its token."""
     key.prefix = "".join(secrets.choice(PREFIX_LETTERS) for _ in range(8))
     token = build_token(key.prefix, secret)
-    key.secret_hash = hash_shown(token)
+    key.secret_hash = hash_secret(token)
     return token

@@ -11,14 +11,14 @@ MAX_CALLERS = 10_000
 _callers: dict[str, tuple[str, float]] = {}  # project and end, by hash
 
 
-def hash_shown(text: str) -> str:
+def hash_secret(text: str) -> str:
     # A plain hash is enough: nobody can try all secrets of 256 bits.
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def hash_browser(session_key: str, slug: str) -> str:
     """Return the hash of a login that reads the pages of a project."""
-    return hash_shown(f"{session_key} {slug}")
+    return hash_secret(f"{session_key} {slug}")
 
 
 def note_caller(hashed: str, project_id: UUID | None) -> None:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
 from memory.db.transactions import retry_methods, write_transaction
-from memory.engines.access.invitations import hash_secret
+from memory.engines.access.known_callers import hash_secret
 from memory.engines.access.logins import record_action
 from memory.exceptions import Conflict, NotFound
 from memory.models import LoginLink

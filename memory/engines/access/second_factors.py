@@ -9,17 +9,19 @@ import hmac
 import secrets
 import struct
 import time
-from hashlib import sha1, sha256
+from hashlib import sha1
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from django.conf import settings
+from cryptography.fernet import InvalidToken
 from django.contrib.auth import get_user_model
 from django.core.cache import cache
 from django.utils.translation import gettext_noop as _
 
 from memory.db.transactions import retry_methods, write_transaction
+from memory.engines.access.known_callers import hash_secret
 from memory.engines.access.logins import record_action
+from memory.engines.support.ciphers import build_cipher
 from memory.engines.support.rate_limits import count_request
 from memory.exceptions import Conflict, Invalid, NotFound, ScopeMissing
 from memory.models import Project, SecondFactor
@@ -30,6 +32,7 @@ FACTOR = "second_factor"  # of a session: one was shown, here or to the login pr
 TRIES = 5  # codes a minute of a user
 MAX_WRONG, DAY_SECONDS = 100, 86_400  # wrong codes of a user in a day, counted where the rates are
 ISSUER = "Day1"
+PURPOSE = b"second factor"  # of the cipher
 WRONG = _("This code is not right. An authenticator shows a new one every half minute.")
 HAS_ONE = _("You have a second factor already: take it away first.")
 HAS_NONE = _("{name} has no second factor.")
@@ -203,28 +206,19 @@ def make_recovery_code() -> str:
 
 def hash_code(code: str) -> str:
     # A plain hash is enough: nobody can try all codes of 80 bits.
-    return sha256("".join(code.lower().replace("-", "").split()).encode("utf-8", "replace")).hexdigest()
+    return hash_secret("".join(code.lower().replace("-", "").split()))
 
 
 # ---- the stored secret -------------------------------------------------------------------------------
 
 
-def build_cipher() -> Any:
-    from cryptography.fernet import Fernet
-
-    digest = hmac.digest(settings.SECRET_KEY.encode(), b"day1.second_factor", sha256)
-    return Fernet(base64.urlsafe_b64encode(digest))
-
-
 def encrypt(secret: str) -> str:
-    return str(build_cipher().encrypt(secret.encode()).decode())
+    return build_cipher(PURPOSE).encrypt(secret.encode()).decode()
 
 
 def decrypt(stored: str) -> str:
     """Return a stored secret. Raises Conflict where another key had encrypted it."""
-    from cryptography.fernet import InvalidToken
-
     try:
-        return str(build_cipher().decrypt(stored.encode()).decode())
+        return build_cipher(PURPOSE).decrypt(stored.encode()).decode()
     except InvalidToken:
         raise Conflict(CHANGED_KEY) from None
