@@ -13,12 +13,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_POST
 
-from day1site.login import LoginForm, PasswordForm, ThrottledForms, get_client_address
+from day1site.login import LoginForm, PasswordForm, ThrottledForms
 from day1site.second_factor import finish_login
 from memory.engines.access.external_logins import list_providers
 from memory.engines.access.logins import LoginTrailEngine
 from memory.engines.access.members import list_memberships
-from memory.engines.access.second_factors import has_factor
 from memory.engines.store.health import is_damaged, is_reading_past_damage
 from memory.exceptions import Conflict, Day1Error
 from memory.views.frame.base import LAST, safe_referer
@@ -64,8 +63,6 @@ class Login(ThrottledForms, auth.LoginView):
         return super().post(request, *args, **kwargs)
 
     def form_valid(self, form: Any) -> HttpResponse:
-        if not has_factor(form.get_user()):
-            LoginTrailEngine().record_event(user=form.get_user(), address=get_client_address(self.request))
         return finish_login(self.request, form.get_user(), self.get_success_url())
 
 

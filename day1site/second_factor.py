@@ -4,15 +4,12 @@ from time import time
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.contrib.auth import get_user_model, login
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
-from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.utils.crypto import constant_time_compare
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.views.generic.base import TemplateView
@@ -30,6 +27,7 @@ from memory.engines.access.second_factors import (
     make_secret,
 )
 from memory.exceptions import Day1Error
+from memory.views.frame.base import find_own_path
 from memory.views.frame.flash import flash_success
 from memory.views.text.error_text import error_sentence
 
@@ -46,15 +44,30 @@ class CodeForm(forms.Form):
     )
 
 
-def finish_login(request: HttpRequest, user: Any, address: str, has_shown: bool = False) -> HttpResponse:
+def finish_login(
+    request: HttpRequest, user: Any, address: str, provider: str = "", has_shown: bool = False
+) -> HttpResponse:
     """Log a user in whose password or provider was right; who has a second factor is asked for it first,
     unless the provider did.
     """
     if not has_shown and has_factor(user):
         request.session.cycle_key()  # who knew the old one has typed no password
-        pending = {"user": user.pk, "hash": user.get_session_auth_hash(), "at": time(), "next": address}
-        request.session[PENDING] = pending
+        request.session[PENDING] = {
+            "user": user.pk,
+            "hash": user.get_session_auth_hash(),
+            "at": time(),
+            "next": address,
+            "provider": provider,
+        }
         return redirect("login-code")
+    return complete_login(request, user, address, provider, has_shown)
+
+
+def complete_login(
+    request: HttpRequest, user: Any, address: str, provider: str, has_shown: bool
+) -> HttpResponse:
+    """Log a user in, tell of it, and lead to an address."""
+    LoginTrailEngine().record_event(user=user, address=get_client_address(request), provider=provider)
     login(request, user, BACKEND)
     if has_shown:
         request.session[FACTOR] = True
@@ -91,18 +104,15 @@ class LoginCode(CodePage):
     """The second step of a login."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        if find_pending_user(request) is None:
+        self.user = find_pending_user(request)
+        if self.user is None:
             return redirect("login")
         return super().dispatch(request, *args, **kwargs)
 
     def take_code(self, request: HttpRequest, code: str) -> HttpResponse:
-        pending, user = request.session[PENDING], find_pending_user(request)
-        SecondFactorEngine().check_code(user=user, code=code, address=get_client_address(request))
-        LoginTrailEngine().record_event(user=user, address=get_client_address(request))
-        login(request, user, BACKEND)
-        request.session.pop(PENDING, None)
-        request.session[FACTOR] = True
-        return HttpResponseRedirect(pending["next"])
+        SecondFactorEngine().check_code(user=self.user, code=code, address=get_client_address(request))
+        pending = request.session.pop(PENDING)
+        return complete_login(request, self.user, pending["next"], pending["provider"], has_shown=True)
 
 
 def find_pending_user(request: HttpRequest) -> Any:
@@ -154,7 +164,4 @@ class Factor(LoginRequiredMixin, CodePage):
 
     def find_next(self) -> str:
         """Return the page of this site that wanted the factor."""
-        address = self.request.GET.get("next", "")
-        hosts, is_secure = {self.request.get_host()}, self.request.is_secure()
-        is_own = url_has_allowed_host_and_scheme(address, allowed_hosts=hosts, require_https=is_secure)
-        return address if address and is_own else reverse(settings.LOGIN_REDIRECT_URL)
+        return find_own_path(self.request, self.request.GET.get("next", ""))

@@ -15,7 +15,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import get_script_prefix, reverse
 from django.utils.cache import patch_cache_control
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET
@@ -30,6 +29,7 @@ from memory.engines.access.invitations import InvitationEngine, require_open
 from memory.engines.access.logins import LoginTrailEngine
 from memory.engines.support.rate_limits import count_request, hash_caller
 from memory.exceptions import Conflict, Day1Error, RateLimited, Unauthenticated
+from memory.views.frame.base import find_own_path
 from memory.views.frame.flash import flash_success
 
 COOKIE = "day1_oidc_"  # with the beginning of the state: several tabs log in side by side
@@ -129,12 +129,12 @@ def receive_answer(request: HttpRequest, provider: Provider, state: str) -> Http
         flash_success(request, _("%(name)s logs you in from now on.") % {"name": provider.oidc.name})
         return redirect("account")
     admission = read_admission(provider.oidc, claims)
-    found: Any = ExternalLoginEngine().log_in(
+    found: Any = ExternalLoginEngine().admit(
         identity=identity,
         admission=replace(admission, may_create=admission.may_create or is_invited(pending["next"])),
-        address=get_client_address(request),
     )
-    return finish_login(request, found, find_next(request, pending["next"]), has_second_factor(claims))
+    address = find_own_path(request, pending["next"])
+    return finish_login(request, found, address, identity.issuer, has_second_factor(claims))
 
 
 def read_pending(request: HttpRequest, state: str) -> dict[str, Any]:
@@ -182,13 +182,6 @@ def is_invited(address: str) -> bool:
     except Day1Error:
         return False
     return True
-
-
-def find_next(request: HttpRequest, address: str) -> str:
-    """Return where a person goes on: an address of this site alone."""
-    hosts, is_secure = {request.get_host()}, request.is_secure()
-    is_own = url_has_allowed_host_and_scheme(address, allowed_hosts=hosts, require_https=is_secure)
-    return address if address and is_own else reverse("front")
 
 
 def build_redirect_uri(request: HttpRequest) -> str:

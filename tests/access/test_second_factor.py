@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.test import Client
 
@@ -261,3 +262,18 @@ def test_the_provider_asked_for_it(oidc: Any, server: Any, project: Project) -> 
             assert answer.status_code == 401  # no list
         else:
             assert client.get("/p/test/facts").status_code == status
+
+
+def test_who_comes_from_the_provider_is_asked_for_it(oidc: Any, server: Any, project: Project) -> None:
+    """The login is in the trail once, when the code was right."""
+    log_in()
+    _, recovery = set_up(User.objects.get(username="anna"))
+    logins = AuditEntry.objects.filter(action="login")
+    logins.delete()
+    client = Client()
+    assert log_in(client, "/login/oidc?next=/p/test/facts")["Location"] == "/login/code"
+    assert (client.get("/p/test/facts").status_code, logins.count()) == (302, 0)
+    assert client.post("/login/code", {"code": recovery[0]})["Location"] == "/p/test/facts"
+    assert client.get("/p/test/facts").status_code == 200
+    told = logins.get()
+    assert (told.target, told.detail) == ("anna", {"address": "127.0.0.1", "provider": server.issuer})

@@ -52,9 +52,9 @@ class Admission:
 
 @retry_methods
 class ExternalLoginEngine:
-    def log_in(self, *, identity: Identity, admission: Admission, address: str) -> Any:
-        """Return the user of an account at a provider, with the roles that the groups give now; the login is
-        in the trail. Raises Conflict, ScopeMissing.
+    def admit(self, *, identity: Identity, admission: Admission) -> Any:
+        """Return the user of an account at a provider, with the roles that the groups give now; an account
+        for who has none and is let in. Raises Conflict, ScopeMissing.
         """
         with write_transaction():
             user = find_linked(identity) or _admit(identity, admission)
@@ -62,7 +62,6 @@ class ExternalLoginEngine:
                 raise Conflict(CLOSED)
             if admission.roles is not None:
                 apply_group_roles(user, admission.roles, admission.managed)
-            record_action(user, "login", {"address": address, "provider": identity.issuer}, user)
         return user
 
     def link(self, *, identity: Identity, user: Any) -> None:

@@ -12,6 +12,7 @@ from memory.engines.access.members import WEB_SURFACE, build_member_actor, list_
 from memory.engines.audit.server_trail import record_server_entry
 from memory.engines.audit.trail import record_entry
 from memory.engines.support.rate_limits import count_request, hash_caller
+from memory.engines.support.validation import drop_empty
 from memory.exceptions import QuotaExceeded, RateLimited, StoreDamaged
 
 
@@ -19,9 +20,13 @@ from memory.exceptions import QuotaExceeded, RateLimited, StoreDamaged
 class LoginTrailEngine:
     """Never refuses: a login does not fail because its entry has no room, or the store takes no writes."""
 
-    def record_event(self, *, user: Any, action: str = "login", address: str = "", by: Any = None) -> None:
-        """Record what a user did, or what ``by`` did for them, in each project of the user."""
-        detail = {"address": address} if address else {}
+    def record_event(
+        self, *, user: Any, action: str = "login", address: str = "", provider: str = "", by: Any = None
+    ) -> None:
+        """Record what a user did, or what ``by`` did for them, in each project of the user; ``provider`` is
+        the one that logged them in.
+        """
+        detail = drop_empty({"address": address, "provider": provider})
         try:
             with write_transaction():
                 record_action(user, action, detail, by or user)
@@ -38,8 +43,7 @@ class LoginTrailEngine:
         try:
             count_request(f"login-trail:{action}:{hash_caller(f'{address} {name}')}", 1)
             with write_transaction():
-                detail = {"address": address, **({"reason": reason} if reason else {})}
-                record_action(user, action, detail, None)
+                record_action(user, action, {"address": address, **drop_empty({"reason": reason})}, None)
         except (RateLimited, StoreDamaged, StorageRefused):
             return
 
