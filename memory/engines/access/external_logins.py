@@ -6,17 +6,15 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
-from django.db.models.functions import Lower
 from django.utils.translation import gettext_noop as _
 
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.group_roles import apply_group_roles
-from memory.engines.access.invitations import mixes_alphabets
+from memory.engines.access.invitations import find_same_name, mixes_alphabets
 from memory.engines.access.logins import record_action
 from memory.exceptions import Conflict, ScopeMissing
 from memory.models import ExternalLogin
 
-MAX_USERNAME = 150
 CLOSED = _("This account is closed.")
 UNKNOWN = _(
     "You have no account here, and none of your groups at the login provider gives you one. Ask whoever runs"
@@ -115,10 +113,8 @@ def _create_user(identity: Identity) -> Any:
     user = next((one for one in users if _is_valid(one)), None)
     if user is None:
         raise Conflict(UNNAMED)
-    name = user.get_username()
-    known = model.objects.annotate(name=Lower("username"))
     addresses = model.objects.filter(email__iexact=identity.email) if identity.email else model.objects.none()
-    same = known.filter(name=name.lower()).first() or addresses.first()
+    same = find_same_name(user.get_username()) or addresses.first()
     if same is not None:
         raise Conflict(TAKEN, name=same.get_username())
     user.set_unusable_password()
@@ -127,14 +123,11 @@ def _create_user(identity: Identity) -> Any:
 
 
 def _is_valid(user: Any) -> bool:
-    name = user.get_username()
-    if not 0 < len(name) <= MAX_USERNAME or mixes_alphabets(name):
-        return False
     try:
         user.clean_fields(exclude=["password"])
     except ValidationError:
         return False
-    return True
+    return not mixes_alphabets(user.get_username())
 
 
 def _link(identity: Identity, user: Any) -> None:

@@ -16,7 +16,7 @@ from memory.engines.access.members import (
     find_departure,
     find_first_role,
     keep_an_owner,
-    require_place,
+    let_in,
     store_role,
 )
 from memory.engines.audit.trail import record_entry
@@ -51,7 +51,7 @@ def _apply(project: Project, user: Any, role: str, actor: Actor) -> None:
     member = Membership.objects.filter(project=project, user=user).select_related("user").first()
     if member is None:
         if role:
-            _join(project, user, role, actor)
+            let_in(user, find_first_role(project.pk, role), actor, group_role=role)
         return
     if member.group_role == role:
         return
@@ -67,14 +67,6 @@ def _apply(project: Project, user: Any, role: str, actor: Actor) -> None:
     member.save(update_fields=["given_role", "group_role"])
     if wider != member.role:
         store_role(member, wider, actor)
-
-
-def _join(project: Project, user: Any, role: str, actor: Actor) -> None:
-    require_place(project.pk)
-    member = Membership(project=project, user=user, group_role=role, **actor.identity_fields("created_by"))
-    member.role = find_first_role(project.pk, role)
-    member.save(force_insert=True)
-    record_entry(actor, "member.add", user.get_username(), {"role": member.role})
 
 
 def choose_wider(first: str, second: str) -> str:

@@ -158,8 +158,7 @@ def build_user(username: str, password: str) -> Any:
     """Return a new user that is not stored yet. Raises Invalid."""
     model = get_user_model()
     user = model(username=model.normalize_username(c.plain_text("username", username)))
-    known = model.objects.annotate(name=Lower("username"))  # Admin beside admin would pass for it
-    if known.filter(name=user.get_username().lower()).exists():
+    if find_same_name(user.get_username()):
         raise name_taken(username)
     if mixes_alphabets(user.get_username()):
         raise Invalid("A name has letters of one alphabet: this one mixes several.", field="username")
@@ -171,6 +170,11 @@ def build_user(username: str, password: str) -> Any:
             raise Invalid(text, field=field) from None
     user.password = make_password(password)
     return user
+
+
+def find_same_name(name: str) -> Any:
+    """Return the user of a name in letters of any case: Admin beside admin would pass for it."""
+    return get_user_model().objects.annotate(name=Lower("username")).filter(name=name.lower()).first()
 
 
 def mixes_alphabets(name: str) -> bool:

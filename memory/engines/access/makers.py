@@ -35,6 +35,13 @@ def find_holder(kind: str, uid: str, label: str) -> tuple[Identity, str]:
     return (kind, uid), label
 
 
+def find_made(member: Membership) -> tuple[list[ApiKey], set[Identity]]:
+    """Return the keys that a member made, in any state, and as whom they act: in person and by these."""
+    person = "user", str(member.user_id)
+    made = list_made_keys(member.project_id, person)
+    return made, {person, *(("key", str(key.pk)) for key in made)}
+
+
 def list_made_keys(project_id: UUID, maker: Identity) -> list[ApiKey]:
     """Return the keys of a maker, those that these keys made, and so on, in any state, the oldest first.
 

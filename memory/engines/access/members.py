@@ -12,7 +12,7 @@ from django.utils.translation import gettext_noop as _
 
 from memory.actors import ADMIN, OWNER, ROLE_SCOPES, SERVER, Actor
 from memory.db.transactions import retry_methods, write_transaction
-from memory.engines.access.makers import Identity, list_made_keys
+from memory.engines.access.makers import Identity, find_made
 from memory.engines.access.webhooks import pause_made_by
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.filters import make_filter_checks
@@ -204,10 +204,15 @@ def create_member(username: str, role: str, actor: Actor) -> Membership:
     user = get_user_model().objects.filter(username=c.plain_text("username", username)).first()
     if user is None:
         raise Invalid("Nobody here has the name {name}.", name=username[:150], field="username")
+    return let_in(user, role, actor)
+
+
+def let_in(user: Any, role: str, actor: Actor, group_role: str = "") -> Membership:
+    """Make a user a member within a transaction, and tell of it. Raises Conflict, IntegrityError."""
     require_place(actor.project_id)
-    identity = actor.identity_fields("created_by")
-    member = Membership.objects.create(project_id=actor.project_id, user=user, role=role, **identity)
-    record_entry(actor, "member.add", username, {"role": role})
+    fields = {"role": role, "group_role": group_role, **actor.identity_fields("created_by")}
+    member = Membership.objects.create(project_id=actor.project_id, user=user, **fields)
+    record_entry(actor, "member.add", user.get_username(), {"role": role})
     return member
 
 
@@ -316,19 +321,12 @@ def store_role(member: Membership, role: str, actor: Actor) -> None:
 
 def _end_owner_grants(member: Membership, actor: Actor) -> None:
     """End open keys and invitations that give an owner's rights, made by a member or keys of theirs."""
-    person, now, cause = ("user", str(member.user_id)), timezone.now(), {"with": f"member {member.user}"}
-    made = list_made_keys(member.project_id, person)
+    made, makers = find_made(member)
     keys = [one for one in made if OWNER in one.scopes and not one.ended]
-    makers = {person, *(("key", str(one.pk)) for one in made)}
     rows = Invitation.objects.filter(project=member.project_id, role=Role.OWNER)
     open_now = (one for one in rows if one.state == Invitation.State.OPEN)
     links = [one for one in open_now if (one.created_by_kind, one.created_by_id) in makers]
-    for key in keys:
-        record_entry(actor, "key.revoke", key.prefix, {"label": key.label, **cause})
-    for link in links:
-        record_entry(actor, "invitation.revoke", str(link.pk), cause)
-    ApiKey.objects.filter(pk__in=[one.pk for one in keys]).update(revoked_at=now)
-    Invitation.objects.filter(pk__in=[one.pk for one in links]).update(revoked_at=now)
+    _revoke(keys, links, actor, {"with": f"member {member.user}"})
 
 
 # ---- what ends with a membership ---------------------------------------------------------------------
@@ -336,9 +334,7 @@ def _end_owner_grants(member: Membership, actor: Actor) -> None:
 
 def find_departure(member: Membership, actor: Actor) -> Departure:
     """Return what would end if the actor removed a member."""
-    project_id, person = member.project_id, ("user", str(member.user_id))
-    made = list_made_keys(project_id, person)
-    makers = {person, *(("key", str(key.pk)) for key in made)}
+    project_id, (made, makers) = member.project_id, find_made(member)
     links = [one for one in Invitation.objects.filter(project=project_id) if _is_known(one, makers, member)]
     others = Membership.objects.filter(project=project_id).exclude(pk=member.pk).select_related("user")
     return Departure(
@@ -346,7 +342,7 @@ def find_departure(member: Membership, actor: Actor) -> Departure:
         [key for key in made if not (key.connection or key).ended],
         [one for one in links if one.state == Invitation.State.OPEN],
         [one for one in others.order_by("pk") if (one.created_by_kind, one.created_by_id) in makers],
-        [] if actor.kind == "user" and actor.id == person[1] else list_logins(member),
+        [] if actor.identity == ("user", str(member.user_id)) else list_logins(member),
     )
 
 
@@ -375,24 +371,28 @@ def list_logins(member: Membership) -> list[Session]:
 
 def carry_out(departure: Departure, actor: Actor, action: str = "member.remove") -> None:
     """End what goes with a member, within the transaction of the action, which the trail tells of."""
-    now, member = timezone.now(), departure.member
-    cause = {"with": f"member {departure.name}"}
-    for key in departure.keys:
-        record_entry(actor, "key.revoke", key.prefix, {"label": key.label, **cause})
-    for invitation in departure.invitations:
-        record_entry(actor, "invitation.revoke", str(invitation.pk), cause)
-    for keys in batched(departure.keys, BATCH_SIZE):
-        ApiKey.objects.filter(pk__in=[key.pk for key in keys]).update(revoked_at=now)
+    member, cause = departure.member, {"with": f"member {departure.name}"}
+    _revoke(departure.keys, departure.invitations, actor, cause)
     connections = Connection.objects.filter(project=member.project_id, user=member.user_id, revoked_at=None)
-    connections.update(revoked_at=now)  # also of codes that gave no key yet
-    Invitation.objects.filter(pk__in=[one.pk for one in departure.invitations]).update(revoked_at=now)
+    connections.update(revoked_at=timezone.now())  # also of codes that gave no key yet
     Session.objects.filter(pk__in=[one.pk for one in departure.logins]).delete()
     for owners in batched(
         [f"user:{member.user_id}", *(f"key:{key.pk}" for key in departure.keys)], BATCH_SIZE
     ):
         WorkHandle.objects.filter(branch__project=member.project_id, owner__in=owners).delete()
-    person = "user", str(member.user_id)
-    made = list_made_keys(member.project_id, person)  # also those that have ended
-    pause_made_by({person, *(("key", str(key.pk)) for key in made)}, actor, cause)
+    _, makers = find_made(member)  # also keys that have ended
+    pause_made_by(makers, actor, cause)
     detail = {"role": member.role, "user": str(member.user_id), **departure.counts}
     record_entry(actor, action, departure.name, detail)
+
+
+def _revoke(keys: list[ApiKey], links: list[Invitation], actor: Actor, cause: dict[str, str]) -> None:
+    """End keys and invitations, each with an entry that names the cause."""
+    now = timezone.now()
+    for key in keys:
+        record_entry(actor, "key.revoke", key.prefix, {"label": key.label, **cause})
+    for link in links:
+        record_entry(actor, "invitation.revoke", str(link.pk), cause)
+    for batch in batched(keys, BATCH_SIZE):
+        ApiKey.objects.filter(pk__in=[key.pk for key in batch]).update(revoked_at=now)
+    Invitation.objects.filter(pk__in=[one.pk for one in links]).update(revoked_at=now)
