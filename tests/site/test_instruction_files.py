@@ -169,3 +169,16 @@ def test_what_people_write_there_is_read_without_the_block_and_follows_the_file(
     assert "1 are archived: no longer in the files." in err
     told = day1("context")[1]
     assert ("Use tabs." in told, "Use spaces." in told, "Tests come first." in told) == (True, False, True)
+
+
+def test_what_was_read_in_a_folder_below_stays_where_the_folder_above_is_read(day1: Day1, shop: Path) -> None:
+    below = shop / "billing"
+    (below / ".cursor" / "rules").mkdir(parents=True)
+    (below / "AGENTS.md").write_text("- Amounts are in cents.\n")
+    (below / ".cursor" / "rules" / "tax.mdc").write_text("- Taxes are rounded up.\n")
+    (shop / "AGENTS.md").write_text("- Tests come first.\n")
+    assert day1("import-from", "instructions", str(below))[1] == "new: 2 facts; on main.\n"
+    _, out, err = day1("import-from", "instructions", ".")
+    assert (out, "archived" in err) == ("new: 1 facts; on main.\n", False)
+    (below / ".cursor" / "rules" / "tax.mdc").unlink()
+    assert "1 are archived: no longer in the files." in day1("import-from", "instructions", str(below))[2]

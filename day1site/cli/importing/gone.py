@@ -7,6 +7,7 @@ from typing import Any
 from conversations.capture.transcripts.records import Report
 from day1site.cli.client import Client
 from day1site.cli.fact_jsonl import BATCH_SIZE
+from day1site.cli.importing.instructions import is_read
 from day1site.cli.output import note
 from day1site.cli.transport.rest import iterate_rows
 
@@ -14,28 +15,23 @@ from day1site.cli.transport.rest import iterate_rows
 def list_gone(
     client: Client, path: Path, branch: str, facts: Sequence[dict[str, Any]], report: Report
 ) -> list[str]:
-    """Return the ids of facts of earlier imports whose lines are no longer in the files that were read whole.
+    """Return the ids of facts of earlier imports whose lines are no longer in the files that were read whole,
+    or would have been, were the files still there.
 
     What a person verified or pinned since has a standing of its own.
     """
-    own = {fact["id"] for fact in facts}
-    broken = {file for file, *_ in report.broken}
+    own, whole = {fact["id"] for fact in facts}, path.absolute()
+    broken = {str(Path(file).absolute()) for file, *_ in report.broken}
     query = {"branch": branch, "tags": ["instructions"], "source_type": ["import"], "status": ["active"]}
     known = iterate_rows(lambda paging: client.call("facts.list", **query, **paging))
     return [
         row["id"]
         for row in known
         if not {row["id"], row["source_id"]} & own
-        and is_read_now(str(row["metadata"].get("file", "")), path, broken)
+        and (file := str(row["metadata"].get("file", ""))) not in broken
+        and is_read(Path(file), whole)
         and not (row["pinned"] or row["verification_status"] == "verified")
     ]
-
-
-def is_read_now(file: str, path: Path, broken: set[str]) -> bool:
-    """Return whether an import of a path reads all of a file, or would, were the file still there."""
-    whole = path.absolute()
-    is_named = Path(file) == whole if path.is_file() else bool(file) and Path(file).is_relative_to(whole)
-    return is_named and file not in {str(Path(one).absolute()) for one in broken}
 
 
 def archive_gone(client: Client, branch: str, gone: Sequence[str], dry_run: bool) -> None:

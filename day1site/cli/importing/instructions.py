@@ -3,6 +3,7 @@
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -39,6 +40,14 @@ def read(path: Path, report: Report) -> Iterator[tuple[int, dict[str, Any]]]:
         for fact in _facts(file, report):
             number += 1
             yield number, fact
+
+
+def is_read(file: Path, path: Path) -> bool:
+    """Return whether ``read`` takes a file from a path, or would, were the file there."""
+    places = (path / name for name in NAMES)
+    return file == path or any(
+        file.parent == place.parent and fnmatchcase(file.name, place.name) for place in places
+    )
 
 
 def _facts(file: Path, report: Report) -> Iterator[dict[str, Any]]:
