@@ -13,6 +13,8 @@ import pytest
 
 from curation.engines.imports.comparison import Statement, contradicts
 from curation.models import MemoryImport
+from memory.actors import Actor
+from memory.engines.facts.engine import FactEngine
 from memory.models import Branch, Fact, Project
 from tests.command_line import Day1
 from tests.memory.views.conftest import browser, person
@@ -91,6 +93,18 @@ def count_on(branch: str) -> int:
 
 
 # ---- what is flagged, and goes on ------------------------------------------------------------------
+
+
+def test_a_report_is_whole_beside_many_earlier_imports_of_like_names(
+    day1: Day1, actor: Actor, tmp_path: Path
+) -> None:
+    tags = [f"import/zep-zep-part-{n}:junk" for n in range(110)]
+    for start in range(0, len(tags), 40):
+        for number in range(3):
+            text = f"Part {start} of import {number} is on main."
+            FactEngine().write_fact(actor=actor, fact_text=text, tags=tags[start : start + 40])
+    report = run_import(day1, "zep", build_store("zep", tmp_path))
+    assert (show(report["findings"]), report["facts"]) == (TABLE["zep"][2], 23)
 
 
 def test_what_is_good_goes_on_as_a_merge_request(day1: Day1, tmp_path: Path) -> None:

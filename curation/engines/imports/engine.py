@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils.text import slugify
 from django.utils.translation import gettext_noop as _
 
@@ -33,6 +33,7 @@ from memory.db.fields import dumps
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import BranchManager
+from memory.engines.deletion.memories import delete_rows
 from memory.engines.facts.filters import tag_condition
 from memory.engines.facts.import_export import DryRunView
 from memory.engines.facts.tags import TagEngine
@@ -41,10 +42,11 @@ from memory.engines.fields.filters import make_filter_checks
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
+from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, require_live
 from memory.exceptions import BranchExists, BranchForbidden, IllegalTransition, Invalid, NotFound
-from memory.models import Branch, Fact, MergeRequest
+from memory.models import Fact, MergeRequest
 
 KIND = "memory.import"
 PREFIX = "import/"
@@ -120,7 +122,7 @@ class ImportEngine:
         broken: Annotated[Sequence[Any], BROKEN] = (),
     ) -> ImportReport:
         """Finish an import with what its reader could not read. Raises NotFound, scope refusals."""
-        counts = c.validate({"skipped": skipped or {}}, {"skipped": check_counts})["skipped"]
+        counts = check_counts("skipped", skipped or {})
         tally = Tally()
         for one in BROKEN.check("broken", list(broken))[:MAX_BROKEN]:
             place = f"{one.get('file', '')}:{one.get('line', 0)}"
@@ -184,13 +186,14 @@ class ImportEngine:
     def count_imports(self, *, actor: Actor) -> dict[str, int]:
         """Return how many imports the actor may see, by state."""
         actor.require_scope("read")
-        rows = list_visible(actor)
-        return {state: rows.filter(state=state).count() for state in State.values}
+        counts = list_visible(actor).order_by().values_list("state").annotate(n=Count("pk"))
+        return dict.fromkeys(State.values, 0) | dict(counts)
 
     def _report(self, row: MemoryImport, actor: Actor) -> ImportReport:
         branch = row.branch.name
-        tags = TagEngine().list_tags(actor=actor, branch_name=branch, prefix=branch).tags
-        return ImportReport(row, list_findings(branch, tags), dict(tags).get(branch, 0))
+        tags = TagEngine().list_tags(actor=actor, branch_name=branch, prefix=f"{branch}:").tags
+        facts = Fact.objects.on(row.branch).filter(tag_condition(dumps(branch))).count()
+        return ImportReport(row, list_findings(branch, tags), facts)
 
     def _find_open(self, import_id: UUID, actor: Actor) -> MemoryImport:
         actor.require_scope("write")
@@ -261,9 +264,7 @@ def delete_flagged(actor: Actor, branch: str, findings: Sequence[str]) -> None:
     for name in findings:
         flagged |= tag_condition(dumps(f"{branch}:{name}"))
     with open_commit(actor, branch, "fact.delete", "Left out of the import") as commit:
-        rows = commit.visible_rows(Fact).filter(flagged).fetch_all()
-        commit.add_versions([(row, {}, True) for row in rows])
-        commit.targets += [str(row.uid) for row in rows]
+        delete_rows(commit, commit.visible_rows(Fact).filter(flagged).fetch_all())
 
 
 def check_counts(name: str, value: Any) -> dict[str, int]:
@@ -277,10 +278,7 @@ def check_counts(name: str, value: Any) -> dict[str, int]:
 def list_visible(actor: Actor) -> QuerySet[MemoryImport]:
     """Return the project's imports on branches that the actor may use."""
     rows = MemoryImport.objects.filter(project=actor.project_id).select_related("branch")
-    if not actor.branch_patterns:
-        return rows
-    names = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
-    return rows.filter(branch__in=[pk for pk, name in names if actor.may_use(name)])
+    return filter_allowed_branches(rows, actor)
 
 
 def find_import(actor: Actor, import_id: UUID) -> MemoryImport:
