@@ -13,7 +13,6 @@ from memory.engines.facts.import_lines import Line
 from memory.engines.statements.change_words import FUNCTION_WORDS, UNIT_FACTORS
 from memory.engines.statements.claims import NUMBER, split_claims
 from memory.engines.statements.standing import Standing, judge_standing
-from memory.engines.support.batches import filter_in
 from memory.engines.support.similarity import extract_numbers
 from memory.models import Fact
 from memory.models.hashes import normalise_text
@@ -37,14 +36,15 @@ class Statement:
 def find_pairs(rows: Any, lines: Sequence[Line]) -> dict[int, tuple[str, str]]:
     """Return what is found of lines, by number, with the id of the other one; ``rows`` are the branch's."""
     fresh: dict[str, list[Statement]] = defaultdict(list)
-    stored = load_alike(rows, lines)
+    words = {line.number: rare for line in lines if (rare := list_rare(line.row.fact_text))}
+    stored = load_alike(rows, words)
     found: dict[int, tuple[str, str]] = {}
     for line in lines:
-        own, rare = read_line(line), list_rare(line.row.fact_text)
-        if not rare:
+        if line.number not in words:
             continue
+        own, rare = read_line(line), words[line.number]
         others = {one.uid: one for word in rare for one in fresh[word][-MAX_FRESH:]}
-        others |= {one.uid: one for one in stored.get(line.number, ())}
+        others |= {one.uid: one for one in stored[line.number]}
         if pair := next(list_findings(own, list(others.values())), None):
             found[line.number] = pair
         for word in rare:
@@ -61,15 +61,13 @@ def read_line(line: Line) -> Statement:
     return Statement(row.fact_text, (row.user_id, row.app_id), row.created_at, str(line.uid or row.uid))
 
 
-def load_alike(rows: Any, lines: Sequence[Line]) -> Mapping[int, list[Statement]]:
-    """Return the facts of the branch that share rare words with each line."""
+def load_alike(rows: Any, words: Mapping[int, Sequence[str]]) -> Mapping[int, list[Statement]]:
+    """Return the facts of the branch that share the rare words of each line, by its number."""
     hits = {
-        line.number: [rid for rid, _ in rows.match_words(rare, MAX_STORED)[0]]
-        for line in lines
-        if (rare := list_rare(line.row.fact_text))
+        number: [rid for rid, _ in rows.match_words(rare, MAX_STORED)[0]] for number, rare in words.items()
     }
-    parts = filter_in(Fact.objects.all_versions(), "pk", {rid for rids in hits.values() for rid in rids})
-    facts = {fact.rid: fact for part in parts for fact in part}
+    rids = {rid for found in hits.values() for rid in found}
+    facts = {fact.rid: fact for fact in rows.fetch_by_key("rid", sorted(rids))}
     return {number: read_facts(facts[rid] for rid in rids if rid in facts) for number, rids in hits.items()}
 
 
@@ -81,12 +79,11 @@ def read_facts(facts: Iterable[Fact]) -> list[Statement]:
 
 def list_findings(own: Statement, others: Sequence[Statement]) -> Iterator[tuple[str, str]]:
     """Yield what one says beside the others of the same owner, and beside which."""
-    plain = normalise_text(own.text)
+    plain, alone = normalise_text(own.text), Texts({own.text: split_tokens(own.text)})
     for other in others:
         if other.owner != own.owner or normalise_text(other.text) == plain:
             continue
-        texts = Texts({one.text: split_tokens(one.text) for one in (own, other)})
-        if texts.measure(own.text, other.text):
+        if alone.add_words([other.text]).measure(own.text, other.text):
             yield DUPLICATE, other.uid
         elif contradicts(own, other):
             yield CONTRADICTORY, other.uid

@@ -8,7 +8,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from django.utils.text import slugify
 
-from curation.engines.bundles.fact_imports import MAX_CONFIDENCE, ForeignFacts
+from curation.engines.bundles.fact_imports import MAX_CONFIDENCE, ForeignFacts, load_edges
 from curation.engines.fields.imports import FACT_FIELDS, FINDINGS, LINK, RECORD
 from curation.engines.imports.comparison import find_pairs
 from curation.engines.imports.doctor import examine_record
@@ -67,7 +67,7 @@ def derive_id(product: str, uid: str) -> UUID:
 
 
 class RecordArrival:
-    """The records of one request. ``sort_records`` reads only."""
+    """The records of one request. ``read_records`` and ``compare`` read only."""
 
     def __init__(self, actor: Actor, source: MemoryImport) -> None:
         self.source, self.tally = source, Tally()
@@ -162,11 +162,8 @@ class RecordArrival:
             elif start != end:
                 row = FactLink(from_id=start, to_id=end, link_type=FactLink.Type.ASSOCIATED)
                 edges.setdefault(edge_key(row), row)
-        stored = commit.visible_rows(FactLink).fetch_by_key(
-            "from_id", sorted({row.from_id for row in edges.values()})
-        )
-        fresh = [row for key, row in edges.items() if key not in {edge_key(one) for one in stored}]
-        commit.add_rows(fresh)
+        stored = load_edges(commit, {row.from_id for row in edges.values()})
+        commit.add_rows([row for key, row in edges.items() if key not in stored])
         self.tally.counts["links"] += len(edges)
 
     def list_duplicates(self) -> dict[UUID, UUID]:
