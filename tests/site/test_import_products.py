@@ -107,6 +107,15 @@ def test_a_report_is_whole_beside_many_earlier_imports_of_like_names(
     assert (show(report["findings"]), report["facts"]) == (TABLE["zep"][2], 23)
 
 
+def test_what_came_otherwise_than_it_was_is_told(day1: Day1, tmp_path: Path) -> None:
+    file = tmp_path / "memory.jsonl"
+    entity = {"type": "entity", "name": "shop", "entityType": "note", "observations": ["Half \ud83d of it"]}
+    file.write_text(json.dumps(entity))
+    _, out, err = day1("import-from", "mcp-memory", str(file), "--format", "json")
+    [place] = json.loads(out)["replaced"]
+    assert (place["file"], place["line"], place["reason"] in err) == (str(file), 1, True)
+
+
 def test_what_is_good_goes_on_as_a_merge_request(day1: Day1, tmp_path: Path) -> None:
     report = run_import(day1, "letta", build_store("letta", tmp_path))
     status, out, _ = day1("imports", "propose", report["id"])

@@ -18,6 +18,7 @@ from day1site.cli.importing import exports, gemini, instructions, opencode
 from day1site.cli.importing.arrival import PRODUCTS
 from day1site.cli.importing.gone import archive_gone, list_gone
 from day1site.cli.importing.product_report import import_product
+from day1site.cli.importing.unread import explain_report, list_unread
 from day1site.cli.importing.writer import LIVE, TranscriptWriter, ago
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import note, note_secrets, progress
@@ -158,10 +159,7 @@ def print_report(run: Invocation, counts: Counts, report: Report, branch: str, d
     for (kind, state), count in counts.items():
         if count:
             answer[state][kind] = count
-    answer["redacted"] = report.redacted
-    answer["skipped"], answer["broken"] = dict(report.skipped), report.broken_count
-    for name, found in (("errors", report.broken), ("replaced", report.replaced)):
-        answer[name] = [{"file": file, "line": line, "reason": reason} for file, line, reason in found]
+    answer |= {"redacted": report.redacted, **list_unread(report)}
     run.show_line(answer, summarise(counts, branch, dry_run))
 
 
@@ -171,12 +169,3 @@ def summarise(counts: Counts, branch: str, dry_run: bool) -> str:
     known = sum(count for (_, state), count in counts.items() if state == "known")
     text = f"new: {new or 'nothing'}" + (f"; known already: {known}" if known else "")
     return f"{text}; nothing was written." if dry_run else f"{text}; on {branch}."
-
-
-def explain_report(report: Report) -> None:
-    for file, line, reason in (*report.broken, *report.replaced):
-        note(f"{file}:{line}: {reason}")
-    if more := report.broken_count - len(report.broken):
-        note(f"{more} more could not be read either.")
-    for reason, count in report.skipped.most_common():
-        note(f"left out: {count} {reason}")

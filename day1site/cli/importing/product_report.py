@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 from conversations.capture.transcripts.records import Report
 from day1site.cli.client import Client
 from day1site.cli.errors import CliError
 from day1site.cli.importing.arrival import ProductImport
+from day1site.cli.importing.unread import explain_report, list_unread
 from day1site.cli.importing.writer import ago
 from day1site.cli.invocation import Invocation
-from day1site.cli.output import note
 from day1site.cli.transport.rest import Answer
 
 MAIN = "main"
@@ -37,36 +36,19 @@ def import_product(
     job = ProductImport(client, product, path, "" if branch == MAIN else branch, oldest)
     if dry_run:
         counts = job.count(report)
-        explain(report)
+        explain_report(report, MAX_SHOWN)
         text = ", ".join(f"{number} {name}" for name, number in counts.items())
-        run.show_line({"dry_run": True, **counts, **tell(report)}, f"{text}; nothing was written.")
+        answer = {"dry_run": True, **counts, "files": report.files, **list_unread(report)}
+        run.show_line(answer, f"{text}; nothing was written.")
         return 1 if report.broken_count else 0
     answers = job.run(report)
-    explain(report)
+    explain_report(report, MAX_SHOWN)
     if not answers and not report.empty and not report.skipped:
         raise CliError("invalid", f"Nothing in {path} could be read as {product}: nothing was imported.")
     lines = [line for answer in answers for line in describe(answer)]
-    run.show_line({"imports": answers, **tell(report)}, "\n".join(lines) or f"{path.name} holds nothing.")
+    answer = {"imports": answers, "files": report.files, **list_unread(report)}
+    run.show_line(answer, "\n".join(lines) or f"{path.name} holds nothing.")
     return 1 if report.broken_count or any(one["counts"]["refused"] for one in answers) else 0
-
-
-def explain(report: Report) -> None:
-    for file, line, reason in report.broken[:MAX_SHOWN]:
-        note(f"{file}:{line}: {reason}")
-    if more := report.broken_count - len(report.broken[:MAX_SHOWN]):
-        note(f"{more} more could not be read either.")
-    for reason, count in report.skipped.most_common():
-        note(f"left out: {count} {reason}")
-
-
-def tell(report: Report) -> dict[str, Any]:
-    errors = [{"file": file, "line": line, "reason": reason} for file, line, reason in report.broken]
-    return {
-        "files": report.files,
-        "skipped": dict(report.skipped),
-        "broken": report.broken_count,
-        "errors": errors,
-    }
 
 
 def describe(answer: Answer) -> list[str]:
