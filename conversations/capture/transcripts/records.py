@@ -118,13 +118,20 @@ def is_readable(file: Path, report: Report, max_bytes: float = MAX_FILE_BYTES) -
     return False
 
 
+def find_no_fault(_record: dict[str, Any]) -> str:
+    return ""
+
+
 def lines(
-    file: Path, report: Report, find_fault: Callable[[dict[str, Any]], str]
+    file: Path,
+    report: Report,
+    find_fault: Callable[[dict[str, Any]], str] = find_no_fault,
+    max_bytes: float = MAX_FILE_BYTES,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a file of JSON lines with their numbers; what is none is reported, and one with a
     fault, of which the rest may be good.
     """
-    if not is_readable(file, report):
+    if not is_readable(file, report, max_bytes):
         return
     with file.open("rb") as stream:
         for number, raw in enumerate(_read_lines(open_as_utf8(stream)), 1):

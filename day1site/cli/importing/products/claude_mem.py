@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from conversations.capture.transcripts.records import Report, moment
+from conversations.capture.transcripts.records import Report, find_files, moment
 from day1site.cli.importing.products.records import Found, Memory, read_list, read_text
 from day1site.cli.importing.products.sqlite_files import Store, open_store
 
@@ -13,7 +13,7 @@ SUMMARY = ("request", "investigated", "learned", "completed", "next_steps", "not
 
 
 def read(path: Path, report: Report) -> Found:
-    file = next(iter(sorted(path.rglob("claude-mem.db"))), path) if path.is_dir() else path
+    file = next(iter(find_files(path, "claude-mem.db")), path)
     with open_store(file, "claude-mem", report) as store:
         store.require("sdk_sessions", "memory_session_id", "project")
         store.require("observations", "id", "memory_session_id", "project", "type", "created_at_epoch")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from conversations.capture.transcripts.records import Report, moment
+from conversations.capture.transcripts.records import Report, find_files, moment
 from day1site.cli.importing.products.records import Found, Memory, read_list, read_object
 from day1site.cli.importing.products.sqlite_files import Store, open_store
 
@@ -12,7 +12,7 @@ OVER = ("ARCHIVED", "SUPERSEDED", "EXPIRED", "DELETED", "FADED")
 
 
 def read(path: Path, report: Report) -> Found:
-    file = next(iter(sorted(path.rglob("*.db"))), path) if path.is_dir() else path
+    file = next(iter(find_files(path, "*.db")), path)
     with open_store(file, "engrava", report) as store:
         store.require("thought", "thought_id", "thought_type", "content", "lifecycle_status", "source")
         for row in store.read_rows("SELECT * FROM thought ORDER BY created_at, thought_id"):

@@ -1,6 +1,5 @@
 """LangGraph: the long-term store of SqliteStore, or a dump of it or of PostgresStore as JSON."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from conversations.capture.transcripts.records import Report, moment
 from day1site.cli.importing.products.records import (
     Found,
     Memory,
+    decode_json,
     guess_product,
     list_objects,
     read_json,
@@ -57,7 +57,7 @@ def read_namespace(value: Any) -> list[str] | None:
 
 
 def read_item(row: Mapping[str, Any], namespace: list[str], report: Report) -> Iterator[Memory]:
-    value = parse_value(row.get("value"))
+    value = decode_json(row.get("value"))  # SqliteStore keeps it as JSON, a dump may have it as it is
     text = find_text(value)
     if not text:
         return report.skip("items without a text")
@@ -78,16 +78,6 @@ def read_item(row: Mapping[str, Any], namespace: list[str], report: Report) -> I
         user=owner,
         metadata={"namespace": namespace, "key": str(row["key"]), "value": {**fields, **inner} or value},
     )
-
-
-def parse_value(value: Any) -> Any:
-    """Return a value, which SqliteStore keeps as JSON and a dump may have as it is."""
-    if isinstance(value, str):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
 
 
 def find_text(value: Any) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from conversations.capture.transcripts.records import Report, moment, text_in
+from conversations.capture.transcripts.records import Report, find_files, moment, text_in
 from day1site.cli.importing.products.records import (
     Found,
     Memory,
@@ -21,8 +21,7 @@ SPOKEN = ("user", "assistant")
 
 
 def read(path: Path, report: Report) -> Found:
-    files = sorted({*path.rglob("*.af"), *path.rglob("*.json")}) if path.is_dir() else [path]
-    for file in files:
+    for file in find_files(path, "*.af", "*.json"):
         value = read_json(file, report)
         if value is None:
             continue

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from conversations.capture.transcripts.records import Report, moment
+from conversations.capture.transcripts.records import Report, find_files, moment
 from day1site.cli.importing.products.records import (
     Found,
     Memory,
@@ -20,8 +20,7 @@ from day1site.cli.importing.products.records import (
 
 def read(path: Path, report: Report) -> Found:
     """Yield an observation a memory, with the name of its entity, and all relations."""
-    files = sorted({*path.rglob("memory.json*")}) if path.is_dir() else [path]
-    for file in files:
+    for file in find_files(path, "memory.json*"):
         if whole := read_whole(file, report):
             rows = iter([one for part in whole for one in list_objects(part, file, report)])
         else:

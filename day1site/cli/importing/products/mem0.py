@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from conversations.capture.transcripts.records import Report, moment
+from conversations.capture.transcripts.records import Report, find_files, moment
 from day1site.cli.importing.products.qdrant import read_points
 from day1site.cli.importing.products.records import (
     Found,
@@ -24,12 +24,12 @@ OWN = (
     "data memory text hash text_lemmatized created_at updated_at user_id agent_id run_id app_id actor_id role"
     " categories expiration_date metadata id score"
 ).split()
-NAMES = ("history.db", "storage.sqlite", "mem0.json", "*.json")
+NAMES = ("history.db", "storage.sqlite", "*.json")
 
 
 def read(path: Path, report: Report) -> Found:
     """Yield the memories of a folder or a file; what the history alone has was deleted."""
-    files = sorted({file for name in NAMES for file in path.rglob(name)}) if path.is_dir() else [path]
+    files = find_files(path, *NAMES)
     seen: set[str] = set()
     for file in sorted(files, key=lambda one: one.name == "history.db"):
         for found in read_file(file, report, is_alone=len(files) == 1):

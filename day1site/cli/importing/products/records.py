@@ -1,17 +1,16 @@
 """What every reader of a product makes of its files: memories, and relations between entities."""
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from conversations.capture.transcripts.records import Report, is_readable, make_storable_object, parse_object
+from conversations.capture.transcripts.records import Report, is_readable, lines, make_storable_object
 from day1site.cli.errors import CliError
-from memory.texts import open_as_utf8
 
-MAX_LINE_BYTES = 64 * 1024 * 1024
 MAX_ID = 500  # characters, as the server takes it
 MAX_JSON_BYTES = 512 * 1024 * 1024  # of a file that is one value: it is read as a whole
 Row = Mapping[str, Any]
@@ -127,19 +126,7 @@ def read_json(path: Path, report: Report) -> Any:
 
 def read_jsonl(path: Path, report: Report) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a file of JSON lines, of any length; a broken line is reported."""
-    if not is_readable(path, report, float("inf")):
-        return
-    with path.open("rb") as stream:
-        lines = open_as_utf8(stream)
-        number = 0
-        while line := lines.readline(MAX_LINE_BYTES + 1):
-            number += 1
-            while len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
-                line = line[:MAX_LINE_BYTES] + lines.readline(MAX_LINE_BYTES)[-1:]
-            if line.strip():
-                report.empty = False
-                if (value := parse_object(line, path, number, report)) is not None:
-                    yield number, value
+    return lines(path, report, max_bytes=math.inf)
 
 
 def list_objects(
@@ -159,23 +146,27 @@ def read_text(row: Row, *names: str) -> str:
     return next((one for one in found if isinstance(one, str) and one.strip()), "")
 
 
-def read_list(value: Any) -> list[str]:
-    """Return a list of texts, also from JSON or a text with commas."""
+def decode_json(value: Any) -> Any:
+    """Return the value of a text that holds JSON; another text, and what is none, as it is."""
     if isinstance(value, str):
         try:
-            value = json.loads(value)
-        except ValueError:
-            value = [part.strip() for part in value.split(",")]
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def read_list(value: Any) -> list[str]:
+    """Return a list of texts, also from JSON or a text with commas."""
+    value = decode_json(value)
+    if isinstance(value, str):
+        value = [part.strip() for part in value.split(",")]
     return [str(one) for one in value if one] if isinstance(value, list) else []
 
 
 def read_object(value: Any) -> dict[str, Any]:
     """Return an object, also from JSON; empty where it is none."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return {}
+    value = decode_json(value)
     return dict(value) if isinstance(value, Mapping) else {}
 
 

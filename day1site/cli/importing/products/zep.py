@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from conversations.capture.transcripts.records import Report, moment
+from conversations.capture.transcripts.records import Report, find_files, moment
 from day1site.cli.importing.products.records import (
     Found,
     Memory,
@@ -40,7 +40,7 @@ def read(path: Path, report: Report) -> Found:
 
 def read_graph(path: Path, report: Report, product: str) -> Found:
     """Yield facts, entities with a summary, and episodes of a file or of all files of a folder."""
-    files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
+    files = find_files(path, "*.json")
     for file in files:
         value = read_json(file, report)
         parts = list_parts(value)
@@ -86,6 +86,7 @@ def read_edge(row: Mapping[str, Any], names: Mapping[Any, Any]) -> Iterator[Memo
         for end in ("source", "target")
     ]
     since, until = moment(row.get("valid_at")), moment(row.get("invalid_at"))
+    since = since if not until or since < until else ""
     episodes = read_list(row.get("episodes") or row.get("episode_uuids"))
     yield Memory(
         read_text(row, "uuid", "uuid_") or read_text(row, "fact"),
@@ -95,16 +96,14 @@ def read_edge(row: Mapping[str, Any], names: Mapping[Any, Any]) -> Iterator[Memo
         session=read_text(row, "session_id", "thread_id", "thread_uuid"),
         origin=f"episode {episodes[0]}" if episodes else "",
         user=read_text(row, "user_id"),
-        valid_from=since if not until or since < until else "",
+        valid_from=since,
         valid_until=until,
         ended=bool(moment(row.get("expired_at"))),
         metadata={**read_object(row.get("attributes")), "group": read_text(row, "group_id", "graph_uuid")},
         links=[("episode", one) for one in episodes],
     )
     if all(ends) and read_text(row, "name"):
-        is_over = bool(until) or bool(moment(row.get("expired_at")))
-        since = since if not until or since < until else ""
-        yield Relation(ends[0], read_text(row, "name"), ends[1], since, until if is_over else "")
+        yield Relation(ends[0], read_text(row, "name"), ends[1], since, until)
 
 
 def read_entity(row: Mapping[str, Any]) -> Memory:
