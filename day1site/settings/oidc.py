@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from day1site.settings.env import LOOPBACK, Env, missing, wrong
+from day1site.settings.env import LOOPBACK, Env, wrong
 
 ROLES = "DAY1_OIDC_GROUP_ROLES"
 FORM = '{"GROUP": ["PROJECT:ROLE"]}'
@@ -20,7 +20,7 @@ class Oidc:
 
     issuer: str
     client_id: str
-    client_secret: str = ""
+    client_secret: str = field(default="", repr=False)  # debug pages show settings
     name: str = ""
     scopes: tuple[str, ...] = ("openid", "profile", "email")
     groups_claim: str = "groups"
@@ -42,7 +42,7 @@ def read_oidc(env: Env) -> Oidc | None:
     scopes = tuple(env.read_text("DAY1_OIDC_SCOPES").split()) or Oidc.scopes
     return Oidc(
         issuer=issuer,
-        client_id=env.read_text("DAY1_OIDC_CLIENT_ID") or missing("DAY1_OIDC_CLIENT_ID"),
+        client_id=env.needed("DAY1_OIDC_CLIENT_ID"),
         client_secret=env.read_text("DAY1_OIDC_CLIENT_SECRET"),
         name=env.read_text("DAY1_OIDC_NAME") or str(parts.hostname),
         scopes=tuple(dict.fromkeys(("openid", *scopes))),
