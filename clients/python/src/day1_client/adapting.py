@@ -147,10 +147,15 @@ def known_keys(memory: Day1, session: str, said: Mapping[str, Any]) -> set[Any]:
     keys = {
         row["metadata"].get("key") for row in memory.messages.deleted(session_id=session, limit=100, **owner)
     }
-    for conversation in memory.conversations.list(session_id=session, limit=100, **owner):
-        rows = memory.conversations.messages(conversation["id"], limit=100, **owner)
-        keys |= {row["metadata"].get("key") for row in rows}
+    keys |= {row["metadata"].get("key") for row in list_messages(memory, session, owner)}
     return keys - {None}
+
+
+def list_messages(memory: Day1, session: str, owner: Whose) -> Iterator[Any]:
+    """Yield what a session holds, in its order."""
+    talks = list(memory.conversations.list(session_id=session, limit=100, **owner))
+    for talk in reversed(talks):  # they come newest first
+        yield from memory.conversations.messages(talk["id"], limit=100, **owner)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, Messag
 from pydantic import ConfigDict, Field
 
 from day1_client import Day1
-from day1_client.adapting import append, in_thread, message, name_session, read_session, whose
+from day1_client.adapting import append, in_thread, list_messages, message, name_session, read_session, whose
 from day1_client.codes import NotFound
 
 BATCH_SIZE = 1_000
@@ -103,10 +103,8 @@ class Day1ChatStore(AsyncDBChatStore):
         """Return each message of a chat with its rows: a long one has several."""
         memory, owner, session = self.memory, self._owner, name_session(key)
         chats: dict[str, list[Any]] = {}
-        talks = list(memory.conversations.list(session_id=session, limit=100, **owner))
-        for talk in reversed(talks):  # they come newest first
-            for row in memory.conversations.messages(talk["id"], limit=100, **owner):
-                chats.setdefault(row["metadata"].get("key") or row["id"], []).append(row)
+        for row in list_messages(memory, session, owner):
+            chats.setdefault(row["metadata"].get("key") or row["id"], []).append(row)
         try:
             mark = memory.items.get(MARKS, session.replace("/", "%2F"), **owner)["value"]["archived"]
         except NotFound:
