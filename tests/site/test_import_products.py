@@ -151,6 +151,16 @@ def test_what_is_hostile_stays_flagged_and_secrets_are_not_stored(day1: Day1, tm
 # ---- what is refused -------------------------------------------------------------------------------
 
 
+def test_a_branch_is_refused_whose_name_leaves_its_findings_no_room(day1: Day1, tmp_path: Path) -> None:
+    path, names = build_store("zep", tmp_path), ["import/" + "z" * length for length in (80, 79)]
+    assert (
+        "branch has at most 86 characters" in day1("import-from", "zep", str(path), "--branch", names[0])[2]
+    )
+    assert not Branch.objects.filter(name__in=names).exists()
+    told = json.loads(day1("import-from", "zep", str(path), "--branch", names[1], "--format", "json")[1])
+    assert show(told["imports"][0]["counts"]) == TABLE["zep"][1]
+
+
 def lock(file: Path) -> Any:
     connection = sqlite3.connect(file, isolation_level=None)
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")

@@ -36,6 +36,7 @@ FINDING_WORDS = (
     (UNSOURCED, _("Names no source")),
 )
 FINDINGS = tuple(name for name, _word in FINDING_WORDS)
+MAX_BRANCH = TagList.max_length - max(len(f":{name}") for name in FINDINGS)  # a finding's tag begins with it
 LEFT_OUT = (JUNK, DUPLICATE, ECHO, HOSTILE)  # of a merge request, unless somebody wants them
 # What a fact has as its record has it.
 FACT_FIELDS = ("user_id", "app_id", "created_at", "valid_from", "valid_until", "expires_at", "confidence")
@@ -109,7 +110,7 @@ IMPORT = Noun(
     Field("file", Text(200), "Its name, without the folder.", READ | Use.CREATE, label=_("File")),
     Field(
         "branch",
-        Reference(200),
+        Reference(MAX_BRANCH),
         "Where its facts stand; import/PRODUCT-FILE when it is not given, which is made of main.",
         READ | Use.CREATE,
         attribute="branch.name",
