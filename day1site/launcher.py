@@ -8,7 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-IS_WINDOWS = os.name == "nt"
+from memory.processes import IS_WINDOWS
+
 PROGRAMS = "Scripts" if IS_WINDOWS else "bin"  # the folder of an environment that holds them
 PYTHON, LAUNCHER = ("python.exe", "day1.cmd") if IS_WINDOWS else ("python", "day1")
 

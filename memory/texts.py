@@ -18,7 +18,7 @@ UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 BYTE_ORDER_MARK = "\ufeff"
 # Around a statement that holds no more, or may not, with what was said later: "was: X; later: Y".
 WAS, LATER = "was: ", "; later: "
-ANSWERED = re.compile(r" \(to: .*\)\Z", re.S)  # the question that a short statement answers
+ANSWERED = re.compile(r" \(to: (.*)\)\Z", re.S)  # the question that a short statement answers
 # After these a point ends no sentence: a pattern that is joined to one of ends.
 ABBREVIATIONS = "Mr Mrs Ms Dr Prof Hr Frl Sra Mme Mlle Ing e.g i.e z.B d.h p.ej vs bzw".split()
 NO_ABBREVIATION = "".join(rf"(?<!\b{re.escape(word)}\.)" for word in ABBREVIATIONS)

@@ -236,8 +236,23 @@ def test_undo_pressed_before_the_scripts_are_here_is_not_lost(visit: Callable[..
     page.get_by_role("heading", name="Undone next.").wait_for()
     page.keyboard.press("u")
     held[0].continue_()
-    page.wait_for_function("() => window.day1_runs")
     expect(page.get_by_text("Undone.")).to_have_count(1)
+    assert states(server, [one]) == ["active unverified"]
+
+
+def test_what_a_page_told_before_its_scripts_were_here_is_undone_from_the_next(
+    visit: Callable[..., Page], server: Up
+) -> None:
+    one, two = write(server, "Left at once.", "Read next.")
+    page = visit(f"/p/default/facts/{one}")
+    held: list[Route] = []
+    page.route("**/js/day1*.js", lambda route: held.append(route), times=1)
+    page.keyboard.press("v")
+    expect(page.get_by_text("Verified.", exact=True)).to_be_visible()
+    page.goto(f"{server.first['url']}/p/default/facts/{two}")
+    page.keyboard.press("u")
+    expect(page.get_by_text("Undone.")).to_have_count(1)
+    assert len(held) == 1
     assert states(server, [one]) == ["active unverified"]
 
 

@@ -76,7 +76,7 @@ def test_a_pod_is_bound_and_probed_by_a_name_that_it_takes() -> None:
     (pod,) = (one["spec"]["template"]["spec"] for one in render(HOSTS) if one["kind"] == "StatefulSet")
     (web,) = pod["containers"]
     assert pod["securityContext"]["runAsNonRoot"] is web["securityContext"]["readOnlyRootFilesystem"] is True
-    assert pod["enableServiceLinks"] is False  # a service named day1 would set DAY1_PORT
+    assert pod["enableServiceLinks"] is False  # a service named day1 would set DAY1_PORT, not a setting
     probes = [web[name]["httpGet"] for name in ("startupProbe", "livenessProbe", "readinessProbe")]
     assert [probe["path"].rpartition("/")[2] for probe in probes] == ["live", "live", "ready"]
     assert {header["value"] for probe in probes for header in probe["httpHeaders"]} == {"localhost"}

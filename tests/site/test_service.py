@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from day1site.bootstrap import RUNTIME, Environment
 from day1site.cli import main
 from day1site.cli.connect.service import description, installation, managers
 from day1site.cli.connect.service.description import Service, describe_service
@@ -286,6 +287,8 @@ class Person:
 
 @pytest.fixture
 def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Person]:
+    # A .venv of an earlier lock, or of another folder: the service would install first, and log that.
+    Environment(ROOT).ensure(RUNTIME)
     person = Person(tmp_path)
     yield person
     subprocess.run(

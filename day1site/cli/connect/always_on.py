@@ -15,10 +15,11 @@ from day1site.cli.connect.state import State, save_state
 from day1site.cli.errors import CliError
 from day1site.cli.output import note
 from day1site.cli.transport.local_store import make_login_link
-from day1site.launcher import IS_WINDOWS, LAUNCHER, PROGRAMS
+from day1site.launcher import LAUNCHER, PROGRAMS
 from day1site.running_servers import read_running
 from day1site.settings.paths import IS_CHECKOUT, ROOT, command_prefix
 from memory.exceptions import Day1Error
+from memory.processes import IS_WINDOWS
 
 QUESTION = "No server runs here. Keep Day1 running as a service ({file}){path}? [Y/n] "
 NOT_KEPT = "Day1 is not kept running: {reason}"

@@ -44,7 +44,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 imagePullSecrets: {{- toYaml . | nindent 2 }}
 {{- end }}
 automountServiceAccountToken: false
-enableServiceLinks: false # its DAY1_PORT and the like would be read as settings
+enableServiceLinks: false # nothing reads its DAY1_PORT and the like, which look like settings
 terminationGracePeriodSeconds: 30
 securityContext:
   runAsNonRoot: true

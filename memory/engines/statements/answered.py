@@ -11,7 +11,6 @@ from memory.engines.statements.revision_rules import CACHE_SIZE, SENTENCE_END
 from memory.patterns import lazy_pattern
 from memory.texts import ANSWERED
 
-QUESTION = lazy_pattern(r" \(to: (.*)\)\Z")
 OPTIONS = lazy_pattern(
     r"(?i)(?:\b(?:either|entweder|soit)\s)?([^\s,]+)\s+(?:or|oder|ou|o)\s+([^\s,?]+)"
     r"|([^\W\u3040-\u30ff]+?|[A-Za-z\d.+#-]+)\s?(?:还是|それとも|か、)\s?([A-Za-z\d.+#-]+|[^\W\u3040-\u30ff]+)"
@@ -24,11 +23,11 @@ def spell_out(text: str) -> str:
 
     Of two options that the question names, the one that the answer does not name is left out.
     """
-    found = QUESTION.search(" ".join(text.split()))
+    found = ANSWERED.search(text)
     if found is None:
         return ""
-    answer = ANSWERED.sub("", text)
-    question = SENTENCE_END.split(found[1].rstrip(" ?？"))[-1]
+    answer = text[: found.start()]
+    question = SENTENCE_END.split(" ".join(found[1].split()).rstrip(" ?？"))[-1]
     options, chosen = find_choice(answer, question)
     return question.replace(options, chosen) if chosen else f"{question}: {answer}"
 

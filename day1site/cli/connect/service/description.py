@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from day1site.launcher import IS_WINDOWS
 from day1site.settings.paths import IS_CHECKOUT, ROOT
+from memory.processes import IS_WINDOWS
 
 NAME, ABOUT = "day1", "Day1, a memory server for AI agents"
 LOG_NAME = "service.log"
