@@ -1,6 +1,7 @@
 """A project with questions and proposals, and pages of it with the network of a far server."""
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,6 +13,7 @@ from tests.browser import LISTEN, View, check_clean, intercept_from_start, liste
 from tests.up_process import Up
 
 LATENCY_SECONDS = 0.15
+REFUSED = re.compile("ERR_FAILED|responded with a status of 503")
 # An empty project of a module's own in the place of the one before, on a server that is started once.
 START = """
 from django.contrib.auth import get_user_model
@@ -106,7 +108,7 @@ def visit(browser: Browser, server: Up, curators_cookies: Any) -> Iterator[Calla
         settle(view.page)
         view.page.context.unroute_all(behavior="ignoreErrors")
         if refused:
-            view.complaints = [one for one in view.complaints if "ERR_FAILED" not in one]
+            view.complaints = [one for one in view.complaints if not REFUSED.search(one)]
         check_clean(view, server.first["url"])
         view.page.context.close()
 

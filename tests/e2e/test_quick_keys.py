@@ -142,13 +142,21 @@ def test_an_answer_that_is_refused_leaves_the_question_open(visit: Callable[...,
 
 def test_the_queue_goes_on_after_its_first_page(visit: Callable[..., Page], server: Up) -> None:
     ask(server, 27)
-    page = visit("/p/default/review/questions")
+    page = visit("/p/default/review/questions", refused=True)
+    busy: list[Route] = []
+
+    def refuse(route: Route) -> None:
+        busy.append(route)
+        route.fulfill(status=503, content_type="text/html", body="<p>The server is busy.</p>")
+
+    page.route("**/review/questions?*", refuse, times=1)
     expect(page.locator(WAITING)).to_have_count(20)
     for answered in range(1, 28):
         page.keyboard.press("i")
         expect(page.locator(f"{DONE}, .question[data-sent]")).to_have_count(answered, timeout=15000)
     expect(page.locator(DONE)).to_have_count(27, timeout=15000)
     assert len(resolutions(server)) == 27
+    assert len(busy) == 1
     expect(page.get_by_text("All of these are answered.")).to_be_visible()
     expect(page.get_by_role("link", name="Look for more")).to_be_focused()
 

@@ -195,7 +195,9 @@ async function fetch_more() {
     if (fetching || !next || questions().length >= FETCH_BELOW) return;
     fetching = true;
     try {
-        const page = await read(await fetch(next.href));
+        const answer = await fetch(next.href);
+        if (!answer.ok) throw new Error(answer.statusText);
+        const page = await read(answer);
         for (const one of page.querySelectorAll("[data-queue] > .question")) {
             if (!document.getElementById(one.id)) queue.append(one);
         }
@@ -206,7 +208,7 @@ async function fetch_more() {
         settle();
         run();
     } catch {
-        fetching = false; // the link is still there
+        fetching = false; // the link is still there, and the next answer asks again
     }
 }
 
