@@ -162,6 +162,12 @@ class BranchReadOnly(Conflict):
     message = _("The branch {name} is read-only: fork it, and write on the fork.")
 
 
+class RunTaken(Conflict):
+    """Another worker's run has this target; the same may succeed when it is done."""
+
+    message = _("{target} is being consolidated already.")
+
+
 class StaleVersion(Day1Error):
     code, status = "stale_version", 412
     message = _("The fact is at version {current}, not {expected}: read it again.")

@@ -12,7 +12,9 @@ from conversations.engines.remembering import MAX_MESSAGES, RememberEngine
 from conversations.models import Message
 from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.routes import serve_at
-from memory.api.schema import BRANCH, document_routes, route
+from memory.api.schema import BRANCH, document_routes, query, route
+from memory.engines.embedding.awaited import awaited_texts
+from memory.engines.fields.common import INDEXED, WAIT
 from memory.operations.inputs import Input
 
 remember_engine = RememberEngine()
@@ -51,7 +53,10 @@ class RememberInput(s.Serializer):
 ROUTES = {
     "RememberViewSet": {
         "create": route(
-            "Store messages and learn from them at once", {201: RememberShape}, RememberInput, [BRANCH]
+            "Store messages and learn from them at once",
+            {201: RememberShape},
+            RememberInput,
+            [BRANCH, query(WAIT.name, {"type": "string", "enum": [INDEXED]}, WAIT.help)],
         )
     }
 }
@@ -67,6 +72,8 @@ class RememberViewSet(ResourceViewSet):
         branch, actor = payload.take_branch(), payload.take_end_user(get_request_actor(request))
         actor = payload.take_actor(actor)
         messages = payload.body.pop("messages", None)
+        if payload.take_value(WAIT.name, WAIT.check):
+            awaited_texts.start()
         payload.refuse_unknown()
         found = remember_engine.remember(messages=messages, actor=actor, branch_name=branch)
         return Response(render_remembered(found), status=201)

@@ -16,16 +16,16 @@ from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from conversations.models import ConsolidationRun, Conversation, Message
 from memory.actors import Actor
-from memory.engines.sessions.learning import CLAIM_WAIT_SECONDS, system_actor
+from memory.engines.sessions.learning import CLAIM_WAIT_SECONDS, enqueue_learning, system_actor
 from memory.engines.sessions.manager import get_session
 from memory.engines.statements.standing import replaces
 from memory.engines.versions.lookup import MAIN
-from memory.exceptions import Conflict, Invalid, NotFound, QuotaExceeded, TooLarge
+from memory.exceptions import Invalid, NotFound, QuotaExceeded, RunTaken, TooLarge
 from memory.models import Fact, FactLink, Session
 from memory.models.nodes import uuid7
 
-Action = Literal["added", "updated", "superseded", "ignored"]
-ADDED, UPDATED, SUPERSEDED, IGNORED = ACTIONS = get_args(Action)
+Action = Literal["added", "updated", "superseded", "ignored", "pending"]
+ADDED, UPDATED, SUPERSEDED, IGNORED, PENDING = ACTIONS = get_args(Action)
 MAX_MESSAGES = 100  # that one call learns from
 MAX_TRIES = 10  # while another worker learns from the session
 MAX_TEXT_LENGTH = 200  # characters of an ignored message
@@ -42,6 +42,7 @@ ASKS = "It asks, and states nothing."
 HEARSAY = "It tells what others say."
 NOT_MEANT = "It is not meant as it stands."
 MOMENTARY = "It holds for the moment only."
+BUSY = "Another worker learns from the session: this is stored, and learned from after that."
 NOTHING_STATED = "It has no decision, no preference and no plain fact of a person's life."
 
 
@@ -57,13 +58,13 @@ REASONS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a statement, or of a message of which nothing was learned."""
+    """What became of a statement, or of a message of which nothing was learned, or is not yet."""
 
     action: Action
-    text: Annotated[str, "Of the fact; of an ignored message, its beginning."]
+    text: Annotated[str, "Of the fact; of an ignored or pending message, its beginning."]
     reason: str
     fact_id: Annotated[UUID | None, "What was added, updated or superseded."] = None
-    category: Annotated[str, "Empty for an ignored message."] = ""
+    category: Annotated[str, "Empty for a message of which nothing was learned."] = ""
     person: Annotated[
         str, "Whom a plain fact of a life is about: a name, a relation, or user for who speaks."
     ] = ""
@@ -93,22 +94,22 @@ class RememberEngine:
 
         ``messages`` is a text of a person, or a list of texts and messages; one without a role is a
         person's. Without ``session_id`` a session of their own begins. Where a language model is set it is
-        asked, otherwise rules read them. Raises as ``MessageEngine.write_messages``, and Conflict where
-        another worker learns from the session for long: the messages are stored then.
+        asked, otherwise rules read them. What another worker keeps from being learned from now is pending.
+        Raises as ``MessageEngine.write_messages``.
         """
         actor = actor.with_origin(session_id=session_id or actor.session_id or f"remember-{uuid7()}")
         stored = MessageEngine().write_to(
             lambda: find_conversation(actor, branch_name).uid, read_messages(messages), actor, branch_name
         )
         session = get_session(actor, actor.session_id)
-        run, full = learn_or_be_full(session)
+        run, hindrance = learn_if_possible(session)
         report = build_report(run) if run and run.commits else ConsolidationReport(run or ConsolidationRun())
         found = [*list_changed(report), *(list_superseded(session, run) if run else ())]
         learned = {evidence.id for change in report.changes for evidence in change.evidence}
         is_asked = run is not None and run.mode == ConsolidationRun.Mode.LLM
         left = [row for row in stored if row.uid not in learned]
-        ignored = explain_ignored(left, is_asked, is_chat(session), full)
-        return Remembered(stored[0].conversation_id, actor.session_id, [*found, *ignored], run)
+        others = explain_others(left, is_asked, is_chat(session), hindrance)
+        return Remembered(stored[0].conversation_id, actor.session_id, [*found, *others], run)
 
 
 def read_messages(value: Any) -> list[Mapping[str, Any]]:
@@ -160,20 +161,26 @@ def find_conversation(actor: Actor, branch_name: str) -> Conversation:
     )
 
 
-def learn_or_be_full(session: Session) -> tuple[ConsolidationRun | None, str]:
-    """Learn from a session; where there is no room for what it says, return why. Raises Conflict."""
+def learn_if_possible(session: Session) -> tuple[ConsolidationRun | None, str]:
+    """Learn from a session; where that cannot be now, return why: there is no room, or it is BUSY.
+
+    The messages are stored: an error would have its caller send them again.
+    """
     try:
         return learn_soon(session), ""
-    except QuotaExceeded as error:  # the messages are stored: who sends them again stores them twice
+    except QuotaExceeded as error:
         return None, error.text
+    except RunTaken:
+        enqueue_learning(session)
+        return None, BUSY
 
 
 def learn_soon(session: Session) -> ConsolidationRun | None:
-    """Learn from a session, as soon as no other worker does. Raises Conflict."""
+    """Learn from a session, as soon as no other worker does. Raises RunTaken."""
     for left in reversed(range(MAX_TRIES)):
         try:
             return learn_now(session, system_actor(session))
-        except Conflict:
+        except RunTaken:
             if not left:
                 raise
             sleep(CLAIM_WAIT_SECONDS)
@@ -212,13 +219,17 @@ def describe_fact(action: Any, fact: Fact, reason: str, **ids: UUID | None) -> O
     return Outcome(action, fact.fact_text, reason, fact.uid, fact.category, person, **ids)
 
 
-def explain_ignored(rows: Iterable[Message], is_asked: bool, in_chat: bool, full: str) -> Iterator[Outcome]:
+def explain_others(
+    rows: Iterable[Message], is_asked: bool, in_chat: bool, hindrance: str
+) -> Iterator[Outcome]:
     """Yield the messages of which nothing was learned, with the reason; ``is_asked`` says that a model read
-    them, ``full`` why there was no room.
+    them, ``hindrance`` why nobody did.
     """
     for row in rows:
-        reason = NOTED_NOTHING if is_asked and row.role in SPOKEN else full or explain_rules(row, in_chat)
-        yield Outcome(IGNORED, row.content[:MAX_TEXT_LENGTH], reason, message_id=row.uid)
+        action = PENDING if hindrance == BUSY and row.role in SPOKEN else IGNORED
+        unread = hindrance or (NOTED_NOTHING if is_asked else "")
+        reason = (row.role in SPOKEN and unread) or explain_rules(row, in_chat)
+        yield Outcome(action, row.content[:MAX_TEXT_LENGTH], reason, message_id=row.uid)
 
 
 def explain_rules(row: Message, in_chat: bool) -> str:

@@ -57,7 +57,7 @@ def test_two_that_add_at_once_store_each_line_once(memory: Day1) -> None:
 
 def test_what_has_no_key_of_its_own_is_stored_once_too(memory: Day1) -> None:
     said_once = [*message("user", "Hello."), *message("assistant", "Hello.")]
-    for _ in range(2):  # as after a Conflict, which also says that messages are stored and not learned from
+    for _ in range(2):  # as by one who did not get the answer
         append(memory, said_once, "s1", read_first=True, **ADA)
     assert said(memory, "s1", **ADA) == ["Hello.", "Hello."]
 

@@ -10,18 +10,23 @@ import pytest
 from werkzeug import Response
 
 from conversations.engines import remembering
+from conversations.engines.consolidation.runs import claim_run, end_run
 from conversations.engines.instructions import InstructionsEngine, load_presets
 from conversations.engines.remembering import Remembered, RememberEngine
+from conversations.models import ConsolidationRun
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
+from memory.engines.sessions.learning import learn_running
 from memory.engines.statements.personal_facts import read_personal
 from memory.exceptions import Invalid
-from memory.models import Fact, Membership, Project
+from memory.models import Fact, Membership, Project, Session
 from tests.command_line import Day1
 from tests.curation.fake_judge import FakeJudge, completion
 from tests.memory.api.client import Api, refused
+from tests.memory.fake_provider import FakeProvider
 from tests.memory.views.conftest import browser, person
 from tests.memory.views.test_page_frame import text
+from tests.site.hook_events import CONSOLIDATOR
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CHAT = [
@@ -201,6 +206,37 @@ def test_secrets_are_taken_out_before_anything_is_learned(api: Api) -> None:
     assert "hunter2" not in api.get("/facts").content.decode()
 
 
+def test_while_another_worker_learns_from_the_session_what_is_said_is_pending(
+    actor: Actor, api: Api, main: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.DAY1 = {**settings.DAY1, "consolidator": CONSOLIDATOR}
+    monkeypatch.setattr(remembering, "MAX_TRIES", 1)
+    api.post("/remember", {"messages": "I live in Berlin.", "session_id": "busy"})
+    run = claim_run(main, ConsolidationRun.Level.SESSION, "busy", actor)
+    said = ["I'm vegetarian.", {"role": "tool_result", "content": "ok"}]
+    row = api.post("/remember", {"messages": said, "session_id": "busy"})
+    assert (row.status_code, [(one["action"], one["reason"]) for one in row.json()["results"]]) == (
+        201,
+        [("pending", remembering.BUSY), ("ignored", remembering.NOT_READ)],
+    )
+    end_run(run, ConsolidationRun.State.DONE, "")
+    assert learn_running(Session.objects.get(key="busy").pk) == 1
+    facts = FactEngine().list_facts(actor=actor, limit=10).results
+    assert {fact.fact_text for fact in facts} == {"I live in Berlin.", "I'm vegetarian."}
+
+
+def test_who_waits_is_answered_when_searches_find_what_was_learned(api: Api, settings: Any) -> None:
+    with FakeProvider() as provider:
+        settings.DAY1 = provider.settings()
+        row = api.post("/remember?wait=indexed", {"messages": "I live in Berlin."}).json()
+        assert (row["indexed"], row["counts"]["added"]) == (True, 1)
+        hits = api.get("/facts/search?q=I live in Berlin.&search_type=vector&limit=1").json()["results"]
+        assert hits[0]["fact"]["fact_text"] == "I live in Berlin."
+        assert ["I live in Berlin."] in provider.calls
+    refused(api.post("/remember?wait=soon", {"messages": "I live in Ulm."}), 400, "invalid", "wait")
+    assert len(api.get("/facts").json()["results"]) == 1
+
+
 # ---- surfaces ----------------------------------------------------------------------------------------------
 
 
@@ -208,7 +244,7 @@ def test_over_rest(api: Api) -> None:
     row = api.post("/remember", {"messages": CHAT, "session_id": "chat-7"})
     body = row.json()
     assert (row.status_code, body["session_id"], body["mode"], body["note"]) == (201, "chat-7", "rules", "")
-    assert body["counts"] == {"added": 3, "updated": 0, "superseded": 0, "ignored": 2}
+    assert body["counts"] == {"added": 3, "updated": 0, "superseded": 0, "ignored": 2, "pending": 0}
     mia = next(one for one in body["results"] if one["person"] == "Mia")
     assert (mia["action"], mia["category"], mia["newer_id"]) == ("added", "family", None)
     assert api.get(f"/facts/{mia['fact_id']}").json()["metadata"] == {"person": "Mia"}

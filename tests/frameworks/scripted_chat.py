@@ -6,10 +6,11 @@ It does what the newest words of the person say: ``use TOOL {arguments}`` calls 
 
 import json
 import re
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.http_doubles import start_serving
+from werkzeug import Request, Response
+
+from tests.http_doubles import DoubleServer
 
 UNDERSTOOD = "Understood."
 USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
@@ -80,42 +81,19 @@ def write_gemini(said: str | Call, is_stream: bool) -> str:
     return f"data: {row}\n\n" if is_stream else row
 
 
-class ChatServer(ThreadingHTTPServer):
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.requests: list[Any] = []
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: ChatServer
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        is_chat = self.path.endswith("/chat/completions")
-        read, write = (read_chat, write_chat) if is_chat else (read_gemini, write_gemini)
-        is_stream = bool(body.get("stream")) or "stream" in self.path
-        self.server.requests.append(body)
-        payload = write(answer(*read(body)), is_stream).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream" if is_stream else "application/json")
-        self.send_header("Content-Length", str(len(payload)))
-        self.end_headers()
-        self.wfile.write(payload)
-
-
-class ScriptedChat:
+class ScriptedChat(DoubleServer):
     """The service; ``requests`` are the bodies of what it was asked, in their order."""
 
     def __init__(self) -> None:
-        self.server = ChatServer()
-        self.requests = self.server.requests
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        start_serving(self.server)
+        super().__init__(threaded=True)
+        self.requests = list[Any]()
+        self.expect_request(re.compile(".*"), method="POST").respond_with_handler(self._say)
 
-    def close(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
+    def _say(self, request: Request) -> Response:
+        body = json.loads(request.get_data())
+        is_chat = request.path.endswith("/chat/completions")
+        read, write = (read_chat, write_chat) if is_chat else (read_gemini, write_gemini)
+        is_stream = bool(body.get("stream")) or "stream" in request.path
+        self.requests.append(body)
+        kind = "text/event-stream" if is_stream else "application/json"
+        return Response(write(answer(*read(body)), is_stream), content_type=kind)

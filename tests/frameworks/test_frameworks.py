@@ -89,9 +89,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[ScriptedChat]:
-    chat = ScriptedChat()
-    yield chat
-    chat.close()
+    with ScriptedChat() as chat:
+        yield chat
 
 
 @pytest.fixture(scope="module")
@@ -137,11 +136,11 @@ class Player:
 
     def run(self, *words: str, **options: str) -> str:
         """Run the framework's Python, with the environment of a user; return what it printed."""
-        first, address = self.server.first, f"{self.model.url}/v1"
+        first, address = self.server.first, self.model.url_for("/v1")
         env = {name: value for name, value in os.environ.items() if not name.startswith("DAY1_")}
         env |= {"DAY1_URL": first["url"], "DAY1_KEY": first["key"], "PYTHONPATH": str(CLIENT / "src")} | QUIET
         env |= {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": address, "OPENAI_API_BASE": address}
-        env |= {"GOOGLE_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": self.model.url}
+        env |= {"GOOGLE_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": self.model.url_for("")}
         command = [str(self.python), *words]
         done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, **options)
         print(done.stderr[-3000:], file=sys.stderr)  # shown where an assertion fails

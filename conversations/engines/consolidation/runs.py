@@ -20,7 +20,7 @@ from memory.clock import read_time
 from memory.db.bulk_sql import insert_all
 from memory.db.transactions import retry_transaction
 from memory.engines.audit.trail import record_entry
-from memory.exceptions import Conflict
+from memory.exceptions import RunTaken
 from memory.models import Branch, Commit, Session
 from memory.queue.producer import enqueue
 
@@ -87,7 +87,7 @@ State, Level = ConsolidationRun.State, ConsolidationRun.Level
 def open_run(branch: Branch, level: str, target: str, actor: Actor) -> Iterator[ConsolidationRun]:
     """Claim a target for a run that ends with the block, as ``carry_out`` says.
 
-    Raises Conflict while another run has the target.
+    Raises RunTaken while another run has the target.
     """
     run = claim_run(branch, level, target, actor)
     with carry_out(run, actor):
@@ -122,7 +122,7 @@ def finish_run(run: ConsolidationRun, actor: Actor) -> None:
 def claim_run(
     branch: Branch, level: str, target: str, actor: Actor, state: str = State.RUNNING, **fields: Any
 ) -> ConsolidationRun:
-    """Store a run that has its target, or the ``slot`` of its fields, alone. Raises Conflict."""
+    """Store a run that has its target, or the ``slot`` of its fields, alone. Raises RunTaken."""
     now, slot = read_time(), fields.pop("slot", f"{branch.pk}:{level}:{target}")
     run = ConsolidationRun(
         project_id=branch.project_id,
@@ -140,7 +140,7 @@ def claim_run(
         dead = ConsolidationRun.objects.filter(slot=slot, state=State.RUNNING, lease_until__lt=now)
         dead.update(slot=None, state=State.FAILED, note=DIED, finished_at=now)
         if not insert_all([run], ignore_conflicts=True):
-            raise Conflict("{target} is being consolidated already.", target=target)
+            raise RunTaken(target=target)
     return run
 
 

@@ -248,8 +248,8 @@ def log_message(call: Call) -> b.Answer:
     title="Learn from what was said",
     about=(
         "Store messages and learn from them at once: decisions, preferences and plain facts of a person's "
-        "life become facts. The answer says of each statement whether it was added, updated, superseded or "
-        "ignored, and why. Clients with hooks are learned from by themselves."
+        "life become facts. The answer says what became of each statement, and why. Clients with hooks are "
+        "learned from by themselves."
     ),
     takes={"messages": b.many("With role and content, or texts of the person.", {}), **WHO},
     needs=("messages",),

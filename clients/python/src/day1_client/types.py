@@ -2524,9 +2524,9 @@ class Remember(Redaction):
 
 
 class Remembered(TypedDict):
-    """What became of a statement, or of a message of which nothing was learned."""
+    """What became of a statement, or of a message of which nothing was learned, or is not yet."""
 
-    action: Literal["added", "updated", "superseded", "ignored"]
+    action: Literal["added", "updated", "superseded", "ignored", "pending"]
     text: str
     reason: str
     fact_id: str | None

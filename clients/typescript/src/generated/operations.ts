@@ -850,8 +850,8 @@ export class MessagesGroup extends Group {
   }
 
   /** Store messages and learn from them at once: `POST /remember`. */
-  remember(params: s.RememberInput & { /** The branch to look at. */ branch?: string; }, options: Options = {}): Promise<s.Remember & s.Redaction> {
-    return this.call({ method: "POST", path: "/remember", keyed: true, query: ["branch"], fills: ["branch", "user_id", "app_id"] }, options, params);
+  remember(params: s.RememberInput & { /** The branch to look at. */ branch?: string; /** indexed: the answer comes when searches find what was written, by words and by meaning, or after about ten seconds; `indexed` in it says which. */ wait?: "indexed"; }, options: Options = {}): Promise<s.Remember & s.Redaction> {
+    return this.call({ method: "POST", path: "/remember", keyed: true, query: ["branch", "wait"], fills: ["branch", "user_id", "app_id"] }, options, params);
   }
 
   /** Restore a deleted message in its place: `POST /messages/{id}/restore`. */

@@ -2859,13 +2859,13 @@ export interface RememberInput {
   /** The app whose memory they are. */ app_id?: string;
 }
 
-/** What became of a statement, or of a message of which nothing was learned. */
+/** What became of a statement, or of a message of which nothing was learned, or is not yet. */
 export interface Remembered {
-  action: "added" | "updated" | "superseded" | "ignored";
-  /** Of the fact; of an ignored message, its beginning. */ text: string;
+  action: "added" | "updated" | "superseded" | "ignored" | "pending";
+  /** Of the fact; of an ignored or pending message, its beginning. */ text: string;
   reason: string;
   /** What was added, updated or superseded. */ fact_id: string | null;
-  /** Empty for an ignored message. */ category: string;
+  /** Empty for a message of which nothing was learned. */ category: string;
   /** Whom a plain fact of a life is about: a name, a relation, or user for who speaks. */ person: string;
   /** The message that says it. */ message_id: string | null;
   /** Of a superseded fact: the one in its place. */ newer_id: string | null;

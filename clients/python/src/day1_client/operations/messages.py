@@ -52,9 +52,10 @@ class Messages(Group):
         self, messages: Sequence[t.RememberedMessageInput], *, idempotency_key: str | None = None,
         agent_id: str | None = None, app_id: str | None = None, branch: str | None = None,
         session_id: str | None = None, task_id: str | None = None, user_id: str | None = None,
+        wait: t.Wait | None = None,
     ) -> t.Remember:
         """Store messages and learn from them at once."""
-        return self._send("messages.remember", "POST /remember", locals(), query="branch", plain="agent_id")
+        return self._send("messages.remember", "POST /remember", locals(), query="branch wait", plain="agent_id")
 
     def restore(
         self, id: str, *, idempotency_key: str | None = None, agent_id: str | None = None,
