@@ -13,9 +13,10 @@ from weakref import WeakKeyDictionary
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 
 from bench.page_audit import CHROMIUM, QUIET
+from tests.waiting import TIMEOUT_MS, TIMEOUT_SECONDS
 
 WIDTHS = (390, 1280, 1920)
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -62,6 +63,7 @@ RUN_AXE = """async context => {
     const found = await axe.run(context, {preload: false, resultTypes: ["violations"], rules});
     return found.violations;
 }"""
+expect.set_options(timeout=TIMEOUT_MS)
 PICTURES = os.environ.get("DAY1_SCREENSHOTS", "")
 LISTEN = """
     window.refused = [];
@@ -88,6 +90,7 @@ def open_chromium() -> Iterator[Browser]:
         pytest.skip(f"NO BROWSER: {CHROMIUM} is missing, so no page was looked at. apt-get install chromium")
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        chromium.on("context", lambda context: context.set_default_timeout(TIMEOUT_MS))
         yield chromium
         chromium.close()
 
@@ -118,7 +121,7 @@ def sign_in(page: Page, home: str, name: str, password: str) -> None:
 def settle(page: Page) -> None:
     """Wait until the page and what its scripts fetch are here: keys work, and leaving aborts nothing."""
     page.wait_for_load_state()
-    end, quiet = time.monotonic() + 30, 0
+    end, quiet = time.monotonic() + TIMEOUT_SECONDS, 0
     while quiet < QUIET_LOOKS:
         assert time.monotonic() < end, [request.url for request in WAITING[page]]
         page.wait_for_timeout(LOOK_MS)

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Generator, Iterator
+from socketserver import BaseServer
 from typing import Any
 
 import hypothesis
@@ -121,6 +122,12 @@ def no_permissions() -> None:
     """Skip Django's permissions and content types, which are unused, when tables are emptied."""
     post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
     post_migrate.disconnect(create_contenttypes)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quiet_servers() -> None:
+    """Let servers say nothing of clients that hung up: it would stand in what the next test prints."""
+    BaseServer.handle_error = lambda *_: None  # type: ignore[method-assign]
 
 
 @pytest.fixture(scope="session", autouse=True)

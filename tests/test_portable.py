@@ -1,6 +1,7 @@
-"""What only some systems have is asked for in one place, and text is UTF-8 wherever it is kept."""
+"""What only some systems have is asked for in one place, text is UTF-8, and tests wait by one bound."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,6 +28,12 @@ SEAMS = {
     "day1site/cli/connect/service/managers.py",  # for each system apart
 }
 ASKED_FOR = {"day1site/cli/importing/command.py: getuid"}
+OWN_BOUND = re.compile(r"\btimeout=[1-9]|\.(wait|join|result|stop|acquire|flush)\([1-9]")
+BOUNDED = {
+    "tests/memory/test_concurrency.py",  # what must not wait for 20 seconds
+    "tests/e2e/test_quick_keys.py",
+    "tests/e2e/test_queue_by_keys.py",
+}
 TEXT_MODES = {"r", "w", "a", "x", "r+", "w+", "a+"}
 
 
@@ -78,3 +85,9 @@ def test_text_is_never_in_the_encoding_of_the_system() -> None:
         if isinstance(node, ast.Call) and lacks_encoding(node)
     ]
     assert found == []
+
+
+def test_tests_wait_by_one_bound() -> None:
+    """See tests/waiting.py: a machine may be as slow and as busy as it likes."""
+    files = (ROOT / "tests").rglob("*.py")
+    assert {name(file) for file in files if OWN_BOUND.search(file.read_text("utf-8"))} == BOUNDED

@@ -20,9 +20,9 @@ from memory.file_locks import wait_for_lock
 from tests import databases
 from tests.shadow_folder import list_executed, make_shadows
 from tests.systems import HAS_PROC
+from tests.waiting import TIMEOUT_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent
-TIMEOUT_SECONDS = 120  # for a busy machine
 PROVISION = """
 from pathlib import Path
 from django.conf import settings

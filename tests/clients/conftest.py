@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.up_process import ROOT, Up, provisioned
+from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from day1_client import Day1
@@ -51,7 +52,7 @@ def memory(server: Up, address: None, request: pytest.FixtureRequest) -> Iterato
     """Return the memory of a branch that this test has for itself."""
     Day1 = import_client()
     name = re.sub(r"\W+", "-", request.node.name)
-    with Day1(branch=name, timeout=30) as memory, Day1() as root:
+    with Day1(branch=name, timeout=TIMEOUT_SECONDS) as memory, Day1() as root:
         root.branches.create(name, parent="empty")
         yield memory
 

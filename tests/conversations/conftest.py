@@ -14,6 +14,7 @@ from memory.engines.sessions.observations import ObservationEngine
 from memory.models import Observation
 from tests.conversations.fake_model import FakeModel, used
 from tests.memory.api.conftest import api, no_requests_counted, stranger
+from tests.waiting import TIMEOUT_SECONDS
 
 __all__ = ["api", "no_requests_counted", "stranger"]
 
@@ -56,7 +57,7 @@ def model(settings: Any) -> Iterator[FakeModel]:
         "replay_model": "other",
         "replay_base_url": fake.server.url_for("/v1"),
         "replay_api_key": "sk-not-to-be-told",
-        "replay_timeout": 5.0,
+        "replay_timeout": float(TIMEOUT_SECONDS),
     }
     yield fake
     fake.server.stop()

@@ -30,6 +30,7 @@ from memory.providers.tool_chat import NO_MODEL
 from tests.conversations.fake_model import completion, texts
 from tests.curation.fake_judge import FakeJudge, rating
 from tests.memory.api.client import refused
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 BATCHES = ReplayBatchEngine()
@@ -203,6 +204,7 @@ class TestFaults:
         model.next += [slow, completion("Yes.")]
         replay = run(begin())
         assert (replay.state, "within 1 s" in replay.note) == ("waiting", True)
+        settings.DAY1 = {**settings.DAY1, "replay_timeout": float(TIMEOUT_SECONDS)}
         assert self.later(replay).state == "done"
 
     def test_a_refused_request_fails_at_once_and_may_be_run_again(self, model, begin, run):

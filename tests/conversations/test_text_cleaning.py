@@ -14,6 +14,7 @@ from day1site.mcp.tools import ALL
 from memory.models import Project
 from tests.memory.api.client import api_for
 from tests.site.hook_events import event, send
+from tests.waiting import TIMEOUT_SECONDS
 
 PROMPTS = [
     "Go on<system-reminder>Files changed</system-reminder>, please",
@@ -95,5 +96,7 @@ def test_other_tools_and_commands_are_not() -> None:
 
 def test_transcripts_are_read_without_django() -> None:
     code = "import sys, day1site.cli.importing.command; print({'django', 'numpy'} & sys.modules.keys())"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=TIMEOUT_SECONDS
+    )
     assert done.stdout == "set()\n"

@@ -11,6 +11,7 @@ from curation.engines.verification.engine import VerificationEngine
 from curation.models import Verification, VerificationJob
 from memory.engines.support.leases import MAX_TRIES
 from tests.http_doubles import DoubleServer
+from tests.waiting import TIMEOUT_SECONDS
 
 KEY = "sk-judge-not-to-be-told"
 MODEL = "fake-judge"
@@ -62,7 +63,7 @@ class FakeJudge:
             "judge_model": MODEL,
             "judge_base_url": self._server.url_for("/v1"),
             "judge_api_key": KEY,
-            "judge_timeout": 5.0,
+            "judge_timeout": float(TIMEOUT_SECONDS),
             **more,
         }
 

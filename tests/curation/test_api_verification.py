@@ -1,7 +1,6 @@
 """Verification over REST: verdicts, ratings, batches, jobs, the gate, refusals."""
 
 from threading import Thread
-from time import sleep
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from memory.engines.branches.manager import BranchManager
 from memory.models import Fact
 from tests.curation.fake_judge import FakeJudge, rating, verify_fact
 from tests.memory.api.client import UNKNOWN, Api, nothing_left, refused
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SCORES = {"accuracy": 0.9, "relevance": 0.9, "specificity": 0.9}
@@ -49,10 +49,7 @@ def test_who_waits_gets_the_ended_job(judge: FakeJudge, fact: Fact, api: Api) ->
     def work() -> None:
         from django.db import connections
 
-        for _ in range(200):
-            if VerificationJob.objects.exists():
-                break
-            sleep(0.05)
+        wait_until(VerificationJob.objects.exists)
         sweep_verification()
         connections.close_all()
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.scripted_model import ScriptedModel
-from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment
+from tests.up_process import ROOT, Up, environment
+from tests.waiting import TIMEOUT_SECONDS
 
 # Where the programs are. They take minutes: nobody tries them by chance.
 FOLDER = os.environ.get("DAY1_AGENT_PROGRAMS", "")

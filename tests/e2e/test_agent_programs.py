@@ -10,8 +10,8 @@ import pytest
 from tests import databases
 from tests.e2e.agent_programs import Claude, Codex, Gemini, Opencode, Program
 from tests.e2e.scripted_model import ScriptedModel
-from tests.e2e.test_hooks import until
 from tests.up_process import Up, provisioned
+from tests.waiting import wait_until
 
 DECIDED = "We keep the ledger in Postgres 16."
 REVOKED = "Forget Postgres for the ledger, plain SQLite it is."
@@ -67,7 +67,7 @@ def test_the_third_session_is_told_what_was_decided_last(
         return databases.rows(server.folder, query)
 
     def wait_for(count: int) -> None:
-        until(lambda: read("SELECT count(*) FROM memory_fact") == [(count,)])
+        wait_until(lambda: read("SELECT count(*) FROM memory_fact") == [(count,)])
 
     program.say(DECIDED)
     wait_for(2)

@@ -1,7 +1,6 @@
 """A session of a real agent is erased in the browser, on a running server: no file has a byte of it."""
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,8 @@ from tests.browser import check_page, settle
 from tests.databases import only_on_sqlite
 from tests.e2e.conftest import PASSWORD
 from tests.site.hook_events import bash, event
-from tests.up_process import TIMEOUT_SECONDS, Up, prepared
+from tests.up_process import Up, prepared
+from tests.waiting import TIMEOUT_SECONDS, wait_until
 
 pytestmark = pytest.mark.browser
 WORD = "quokkaberylwort"
@@ -52,15 +52,10 @@ def call(server: Up, path: str, body: Any = None) -> Any:
     """Send a REST request with the first key; return the answer."""
     data = None if body is None else json.dumps(body).encode()
     headers = {"Authorization": f"Bearer {server.first['key']}", "Content-Type": "application/json"}
-    with urlopen(Request(f"{server.first['url']}/api/v1{path}", data, headers), timeout=60) as answer:
+    with urlopen(
+        Request(f"{server.first['url']}/api/v1{path}", data, headers), timeout=TIMEOUT_SECONDS
+    ) as answer:
         return json.loads(answer.read() or b"null")
-
-
-def until(check: Any) -> None:
-    end = time.monotonic() + TIMEOUT_SECONDS
-    while not check():
-        assert time.monotonic() < end
-        time.sleep(0.2)
 
 
 def work(server: Up, session: str) -> None:
@@ -76,8 +71,8 @@ def work(server: Up, session: str) -> None:
     call(server, "/ingest/hook", events)
     call(server, "/facts", {"fact_text": f"The vault needs {WORD}.", "session_id": session})
     call(server, "/facts", {"fact_text": "Something else altogether."})
-    until(lambda: call(server, f"/facts?session_id={session}")["results"])
-    until(lambda: call(server, "/health")["embedding"]["pending"] == 0)
+    wait_until(lambda: call(server, f"/facts?session_id={session}")["results"])
+    wait_until(lambda: call(server, "/health")["embedding"]["pending"] == 0)
     call(server, f"/facts/search?q=the+{WORD}+token")
     call(server, "/ingest/hook", [event("SessionStart", "later", source="startup")])
 
@@ -99,7 +94,7 @@ def test_a_session_is_erased_in_the_browser(open_page: Any, server: Up) -> None:
     assert files_with(server.folder, WORD)
     page.get_by_role("textbox", name="Name").fill(session)
     page.get_by_role("button", name="Erase for good").click()
-    expect(page.get_by_text("Everything that it covers is blank")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Everything that it covers is blank")).to_be_visible()
     settle(page)
     assert files_with(server.folder, WORD) == {}
     late = event("UserPromptSubmit", session, prompt=f"Once more: {WORD}", prompt_id="p2")

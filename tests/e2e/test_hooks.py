@@ -1,16 +1,17 @@
 """Two sessions of an agent through the real client and a real server, with interruptions of the server."""
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from day1site.hooks.client import capture
 from tests import databases
 from tests.site.hook_events import DECISION, REPAIR, bash, first_session, program_event
 from tests.site.test_hook_client import Client
-from tests.up_process import TIMEOUT_SECONDS, Up, provisioned
+from tests.up_process import Up, provisioned
+from tests.waiting import TIMEOUT_SECONDS, wait_until
 
 
 @pytest.fixture
@@ -35,20 +36,13 @@ def rows(server: Up, query: str) -> list[tuple]:
     return databases.rows(server.folder, query)
 
 
-def until(true: Callable[[], bool], seconds: float = TIMEOUT_SECONDS) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.1)
-
-
 def test_the_second_session_knows_what_the_first_decided(start, tmp_path):
     server = start()
     client = client_of(server, tmp_path)
     for one in first_session():
         del one["day1"]
         assert client.run(one, CLAUDE_PROJECT_DIR="/srv/shop") == ""
-    until(lambda: len(rows(server, "SELECT rid FROM memory_fact")) == 2)
+    wait_until(lambda: len(rows(server, "SELECT rid FROM memory_fact")) == 2)
     second = program_event("SessionStart", "s2", source="startup")
     answer = json.loads(client.run(second, CLAUDE_PROJECT_DIR="/srv/shop"))
     told = answer["hookSpecificOutput"]["additionalContext"]
@@ -58,7 +52,7 @@ def test_the_second_session_knows_what_the_first_decided(start, tmp_path):
     assert client.run(second, CLAUDE_PROJECT_DIR="/srv/shop") == json.dumps(
         answer, ensure_ascii=False, separators=(",", ":")
     )
-    until(lambda: client.lines() == [])
+    wait_until(lambda: client.lines() == [])
 
 
 def test_a_server_that_stops_in_the_middle(start, tmp_path):
@@ -72,7 +66,7 @@ def test_a_server_that_stops_in_the_middle(start, tmp_path):
             server.process.wait()
         if number == 48:
             server = start()
-    until(lambda: client.lines() == [])
+    wait_until(lambda: client.lines() == [])
     query = "SELECT sequence_num, content FROM conversations_message ORDER BY sequence_num"
     assert rows(server, query) == [(number + 1, f"result {number}") for number in range(60)]
     assert rows(server, "SELECT count(*) FROM memory_observation") == [(60,)]
@@ -87,8 +81,8 @@ def test_broken_lines_are_set_aside_and_the_rest_arrives(start, tmp_path):
     lines = [good[0], b'{"broken', good[1], b'{"x": NaN}', deep, b"7", good[2]]
     (client.spool / "events.jsonl").write_bytes(b"\n".join(lines) + b"\n")
     client.run(program_event("UserPromptSubmit", prompt="Go on \u2028 now"))
-    until(lambda: client.lines() == [])
-    until(lambda: len(rows(server, "SELECT rid FROM conversations_message")) == 4)
+    wait_until(lambda: client.lines() == [])
+    wait_until(lambda: len(rows(server, "SELECT rid FROM conversations_message")) == 4)
     assert client.lines("broken.jsonl") == [b'{"broken', b'{"x": NaN}', b"7"]
     assert client.lines("refused.jsonl") == [deep]
     found = [
@@ -106,10 +100,11 @@ def test_a_wrong_key_keeps_the_events(start, tmp_path):
     assert "memory is off, the server refuses its key" in client.run(program_event("SessionStart"))
     assert client.run(bash("t1", "ls", "r1")) == ""  # it is told once
     assert len(client.lines()) == 2
-    time.sleep(2)  # until the sender with the wrong key has ended: while it lives no other begins
+    with capture.Lock(str(client.spool / "send.lock"), wait=TIMEOUT_SECONDS):
+        pass  # the sender with the wrong key has ended: while it lives no other begins
     client.config.write_text(json.dumps({**server.first, "url": f"{server.first['url']}/api/v1/"}))
     client.run(program_event("Stop", last_assistant_message="Done"))
-    until(lambda: client.lines() == [])
+    wait_until(lambda: client.lines() == [])
     assert rows(server, "SELECT content FROM conversations_message ORDER BY sequence_num") == [
         ("r1",),
         ("Done",),

@@ -10,8 +10,7 @@ import pytest
 
 from tests.site.test_import_claude_code import Transcript, call, text
 from tests.up_process import ROOT, Up, environment, provisioned
-
-TIMEOUT_SECONDS = 120
+from tests.waiting import TIMEOUT_SECONDS
 
 
 @pytest.fixture(scope="module")

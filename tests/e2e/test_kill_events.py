@@ -10,6 +10,7 @@ from urllib.request import Request, urlopen
 
 from tests.events.sse_client import Follower
 from tests.up_process import Up, provisioned
+from tests.waiting import TIMEOUT_SECONDS
 
 
 def write(up: Up, text: str) -> bool:
@@ -18,7 +19,9 @@ def write(up: Up, text: str) -> bool:
     headers = {"Authorization": f"Bearer {first['key']}", "Content-Type": "application/json"}
     body = json.dumps({"fact_text": text}).encode()
     try:
-        with urlopen(Request(f"{first['url']}/api/v1/facts", body, headers), timeout=20) as answer:
+        with urlopen(
+            Request(f"{first['url']}/api/v1/facts", body, headers), timeout=TIMEOUT_SECONDS
+        ) as answer:
             return bool(answer.status == 201)
     except (URLError, OSError, http.client.HTTPException):
         return False

@@ -14,7 +14,8 @@ from werkzeug import Request, Response
 
 from tests.conversations.fake_model import completion
 from tests.http_doubles import DoubleServer
-from tests.up_process import TIMEOUT_SECONDS, Up, provisioned
+from tests.up_process import Up, provisioned
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.slow
 LEASE_IS_OVER = """

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests import databases
 from tests.up_process import prepared
+from tests.waiting import TIMEOUT_SECONDS
 
 ROOT = Path(__file__).parent.parent.parent
 FACTS = 400
@@ -87,5 +88,5 @@ def test_a_restore_that_is_killed_was_done_or_not(tmp_path: Path) -> None:
             break
     assert states <= {NOTHING, EVERYTHING}
     with process(folder, RESTORE) as last:
-        last.wait(60)
+        last.wait(TIMEOUT_SECONDS)
     assert seen(folder)[:3] == EVERYTHING[:3]

@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 
 from tests.up_process import Up, prepared
+from tests.waiting import TIMEOUT_SECONDS
 
 CLOCK, CAUSE, GUESS = "The clock is two minutes ahead.", "The cause is the battery.", "Perhaps the cable."
 ADA, BOB = "task/fix-the-clock/ada", "task/fix-the-clock/bob"
@@ -23,7 +24,9 @@ class Instance:
         self.up, self.url = up, urlsplit(up.first["url"])
 
     def send(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
-        connection = http.client.HTTPConnection(self.url.hostname or "", self.url.port, timeout=60)
+        connection = http.client.HTTPConnection(
+            self.url.hostname or "", self.url.port, timeout=TIMEOUT_SECONDS
+        )
         sent = {
             "Authorization": f"Bearer {self.up.first['key']}",
             "Content-Type": "application/json",
@@ -150,7 +153,7 @@ def import_elsewhere(acme: Instance, globex: Instance, document: Any) -> None:
 def test_two_hundred_megabytes_are_refused(instances: tuple[Instance, Instance]) -> None:
     """Send a body of which the server drops what is over its limit, so that the answer is read."""
     url, key = instances[1].url, instances[1].up.first["key"]
-    connection = http.client.HTTPConnection(url.hostname or "", url.port, timeout=60)
+    connection = http.client.HTTPConnection(url.hostname or "", url.port, timeout=TIMEOUT_SECONDS)
     connection.putrequest("POST", "/api/v1/bundles/upload")
     for name, value in (("Authorization", f"Bearer {key}"), ("Content-Type", "application/json")):
         connection.putheader(name, value)

@@ -11,10 +11,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import sign_in
 from tests.e2e.conftest import PASSWORD
-from tests.up_process import TIMEOUT_SECONDS, Up, provisioned
+from tests.up_process import Up, provisioned
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.browser
-WAIT_MS = 20_000
 FACTS = "/p/default/facts"
 # A page that can be hidden, and hides itself as it is told of something new where that is asked for.
 CAN_HIDE = """
@@ -66,7 +66,7 @@ def test_a_fact_appears_while_one_looks(page: Page, up: Up, path: str) -> None:
     page.evaluate("window.same = true")
     text = f"Seen on {path}."
     write(up, text)
-    expect(page.locator("main").get_by_text(text).first).to_be_visible(timeout=WAIT_MS)
+    expect(page.locator("main").get_by_text(text).first).to_be_visible()
     assert page.evaluate("window.same") is True  # the page was not loaded anew
 
 
@@ -75,7 +75,7 @@ def test_a_commit_appears_on_its_branch(page: Page, up: Up) -> None:
     commits = page.get_by_role("link", name="Added 1 fact")
     before = commits.count()
     write(up, "One more commit.")
-    expect(commits).to_have_count(before + 1, timeout=WAIT_MS)
+    expect(commits).to_have_count(before + 1)
 
 
 def test_what_a_reader_has_ticked_stays_and_the_page_says_that_there_is_more(page: Page, up: Up) -> None:
@@ -83,7 +83,7 @@ def test_what_a_reader_has_ticked_stays_and_the_page_says_that_there_is_more(pag
     page.locator("main tbody input[type=checkbox], main .rows input[type=checkbox]").first.check()
     write(up, "Written while somebody ticks.")
     more = page.get_by_text("There is something new on this page.")
-    expect(more).to_be_visible(timeout=WAIT_MS)
+    expect(more).to_be_visible()
     expect(page.get_by_text("Written while somebody ticks.")).to_have_count(0)
     page.get_by_role("link", name="Show it").click()
     expect(page.get_by_text("Written while somebody ticks.").first).to_be_visible()
@@ -93,12 +93,12 @@ def test_what_was_told_as_the_page_was_hidden_is_shown_when_it_is_seen_again(pag
     page.add_init_script(CAN_HIDE)
     open_and_follow(page, up, FACTS)
     write(up, "Told before.")
-    expect(page.get_by_text("Told before.").first).to_be_visible(timeout=WAIT_MS)
+    expect(page.get_by_text("Told before.").first).to_be_visible()
     page.evaluate("window.hides = true")
     write(up, "Told while the tab is left.")
-    expect(page.locator("html[data-away]")).to_have_count(1, timeout=WAIT_MS)
+    expect(page.locator("html[data-away]")).to_have_count(1)
     page.evaluate("hides = false, hide(false)")
-    expect(page.get_by_text("Told while the tab is left.").first).to_be_visible(timeout=WAIT_MS)
+    expect(page.get_by_text("Told while the tab is left.").first).to_be_visible()
 
 
 def test_what_one_reads_on_home_does_not_move_until_one_is_back_at_its_top(page: Page, up: Up) -> None:
@@ -110,12 +110,12 @@ def test_what_one_reads_on_home_does_not_move_until_one_is_back_at_its_top(page:
     row = page.locator("[data-steady=learned] .told > li").nth(3)
     text, top = row.locator("a.line").inner_text(), row.evaluate("(one) => one.getBoundingClientRect().top")
     write(up, "Written while somebody scrolls.")
-    expect(page.get_by_text("There is something new on this page.")).to_be_visible(timeout=WAIT_MS)
+    expect(page.get_by_text("There is something new on this page.")).to_be_visible()
     assert row.locator("a.line").inner_text() == text
     assert row.evaluate("(one) => one.getBoundingClientRect().top") == top
     page.evaluate("scrollTo(0, 0)")
     news = page.locator("[data-steady=learned] a.line", has_text="Written while somebody scrolls.")
-    expect(news).to_be_visible(timeout=WAIT_MS)
+    expect(news).to_be_visible()
     expect(page.get_by_text("There is something new on this page.")).to_be_hidden()
 
 
@@ -126,10 +126,10 @@ def test_no_other_row_comes_below_the_pointer(page: Page, up: Up) -> None:
     button.hover()
     pressed = button.get_attribute("value")
     write(up, "Written while somebody points.")
-    expect(page.get_by_text("There is something new on this page.")).to_be_visible(timeout=WAIT_MS)
+    expect(page.get_by_text("There is something new on this page.")).to_be_visible()
     assert button.get_attribute("value") == pressed
     page.mouse.move(1, 1)
-    expect(button).not_to_have_attribute("value", pressed or "", timeout=WAIT_MS)
+    expect(button).not_to_have_attribute("value", pressed or "")
 
 
 def test_what_was_typed_and_left_stays(page: Page, up: Up) -> None:
@@ -137,7 +137,7 @@ def test_what_was_typed_and_left_stays(page: Page, up: Up) -> None:
     page.get_by_role("searchbox").fill("half a quest")
     page.get_by_role("heading", level=1).click()
     write(up, "Written after somebody typed.")
-    expect(page.get_by_text("There is something new on this page.")).to_be_visible(timeout=WAIT_MS)
+    expect(page.get_by_text("There is something new on this page.")).to_be_visible()
     expect(page.get_by_role("searchbox")).to_have_value("half a quest")
 
 
@@ -149,7 +149,7 @@ def test_the_fact_beside_its_list_stays(page: Page, up: Up) -> None:
     beside = page.locator("[data-preview] .hero")
     expect(beside).to_have_text("The one that is read.")
     write(up, "Written while somebody reads.")
-    expect(page.locator("#rows").get_by_text("Written while somebody reads.")).to_be_visible(timeout=WAIT_MS)
+    expect(page.locator("#rows").get_by_text("Written while somebody reads.")).to_be_visible()
     expect(beside).to_have_text("The one that is read.")
     expect(page.locator("main .at a.line")).to_have_text("The one that is read.")
 
@@ -163,7 +163,7 @@ def test_who_is_logged_out_is_not_told_that_the_server_is_gone(page: Page, up: U
     open_and_follow(page, up, FACTS)
     page.context.clear_cookies()
     page.evaluate("dispatchEvent(new Event('pagehide')), dispatchEvent(new Event('pageshow'))")
-    expect(page.get_by_text("There is something new on this page.")).to_be_visible(timeout=WAIT_MS)
+    expect(page.get_by_text("There is something new on this page.")).to_be_visible()
     expect(page.get_by_text("The server does not answer.")).to_be_hidden()
     page.get_by_role("link", name="Show it").click()
     expect(page.get_by_label("Username")).to_be_visible()
@@ -180,13 +180,13 @@ def test_a_server_that_restarts_is_told_and_waited_for(browser: Browser, tmp_pat
         port = up.first["url"].rsplit(":", 1)[1]
         up.stop()
         silent = page.get_by_text("The server does not answer. This page waits for it.")
-        expect(silent).to_be_visible(timeout=WAIT_MS)
+        expect(silent).to_be_visible()
         up.end()
         up = Up(folder, "--no-worker", "--port", port).ready()
-        expect(silent).to_be_hidden(timeout=WAIT_MS)
+        expect(silent).to_be_hidden()
         write(up, "After the restart.")
         # The page waits ten times as long as it was read, which takes long beside other work.
-        expect(page.get_by_text("After the restart.").first).to_be_visible(timeout=3 * WAIT_MS)
+        expect(page.get_by_text("After the restart.").first).to_be_visible()
     finally:
         page.context.close()
         up.stop()

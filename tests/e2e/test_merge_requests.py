@@ -118,7 +118,7 @@ def test_the_whole_way(visit: Callable[..., Page], server: Up) -> None:
     expect(page.locator(OPEN)).to_have_count(2)
     settle(page)
     page.keyboard.type("12")
-    expect(page.locator(DECIDED)).to_have_count(2, timeout=15000)
+    expect(page.locator(DECIDED)).to_have_count(2)
     expect(page.get_by_text("Approvals: 0 of 1.")).to_be_visible()
     assert choices(server) == ["target", "source"]
     expect(page.get_by_text("You opened it: another person approves.")).to_be_visible()
@@ -146,10 +146,10 @@ def test_quick_presses_are_answers_and_undo_takes_them_back(visit: Callable[...,
     expect(page.locator(OPEN)).to_have_count(6)
     settle(page)
     page.keyboard.type("12sb1")
-    expect(page.locator(DECIDED)).to_have_count(5, timeout=20000)
+    expect(page.locator(DECIDED)).to_have_count(5)
     assert choices(server) == ["target", "source", "skip", "both", "target"]
     page.keyboard.type("uu")
-    expect(page.locator(OPEN)).to_have_count(3, timeout=15000)
+    expect(page.locator(OPEN)).to_have_count(3)
     assert choices(server) == ["target", "source", "skip"]
     page.keyboard.press("e")
     page.keyboard.type("12sb\n")
@@ -170,7 +170,7 @@ def test_a_message_leaves_the_foot_free_and_goes_by_itself(
     page.clock.install()
     page.keyboard.press("1")
     message = page.locator("#toasts .toast:visible")
-    expect(message).to_have_count(1, timeout=15000)
+    expect(message).to_have_count(1)
     settle(page)
     for y in (0, 1_000_000):
         page.evaluate(f"scrollTo(0, {y})")
@@ -185,7 +185,7 @@ def test_a_message_leaves_the_foot_free_and_goes_by_itself(
     page.clock.fast_forward(16_000)
     expect(message).to_have_count(0)
     page.keyboard.press("u")
-    expect(page.locator(OPEN)).to_have_count(6, timeout=15000)
+    expect(page.locator(OPEN)).to_have_count(6)
 
 
 def find_bottom(row: Locator) -> float:

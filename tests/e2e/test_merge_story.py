@@ -24,7 +24,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser import LISTEN, View, check_clean, listen, settle, sign_in
 from tests.site.hook_events import event
 from tests.site.test_hook_client import Client
-from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment, provisioned
+from tests.up_process import ROOT, Up, environment, provisioned
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.slow
 MAX_TABS = 6

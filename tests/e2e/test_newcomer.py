@@ -10,7 +10,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.up_process import TIMEOUT_SECONDS, Up
+from tests.up_process import Up
+from tests.waiting import TIMEOUT_SECONDS
 
 BRANCH = "task/longer-tokens"
 

@@ -28,10 +28,10 @@ def test_proposals_are_decided_in_the_queue(visit: Callable[..., Page], server: 
     uids = write(server, *(f"Proposal {number}." for number in range(3)), propose=True)
     page = visit("/p/default/review?status=proposed")
     page.keyboard.type("vi")
-    expect(page.locator(DONE)).to_have_count(2, timeout=15000)
+    expect(page.locator(DONE)).to_have_count(2)
     assert states(server, uids) == ["created unverified", "archived unverified", "active unverified"]
     page.keyboard.type("uu")
-    expect(page.locator(f"{WAITING} .memory", has_text="Proposal")).to_have_count(3, timeout=15000)
+    expect(page.locator(f"{WAITING} .memory", has_text="Proposal")).to_have_count(3)
     assert states(server, uids) == ["created unverified"] * 3
 
 
@@ -43,7 +43,7 @@ def test_what_was_decided_stays_in_its_column(
     page = visit("/p/default/review?reason=proposed")
     page.set_viewport_size({"width": width, "height": 900})
     page.get_by_role("button", name="Accept").first.click()
-    expect(page.locator(DONE)).to_be_visible(timeout=15000)
+    expect(page.locator(DONE)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == width
     panel = page.locator("[data-preview]")
     assert panel.is_visible() == has_panel

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browser import check_page
 from tests.up_process import Up
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.browser
 HOME = "/p/default"
@@ -21,7 +22,7 @@ def call(server: Up, path: str, body: Any, method: str = "POST") -> Any:
     request = Request(
         f"{server.first['url']}/api/v1{path}", json.dumps(body).encode(), headers, method=method
     )
-    with urlopen(request, timeout=60) as answer:
+    with urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
         return json.loads(answer.read() or b"null")
 
 

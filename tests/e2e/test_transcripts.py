@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from tests import databases
-from tests.e2e.test_hooks import until
 from tests.site.hook_events import event
 from tests.site.test_hook_client import Client
 from tests.site.test_import_claude_code import Transcript, call, result, text
 from tests.up_process import Up, provisioned
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 ROOT = {"CLAUDE_PROJECT_DIR": "/srv/shop"}
@@ -72,7 +72,7 @@ class Session:
         return self.client.lines() == [] and not any(one["due"] for one in known)
 
     def settle(self) -> None:
-        until(self.is_settled)
+        wait_until(self.is_settled)
 
     def first_turn(self, lost: tuple[str, ...] = ()) -> None:
         """Play the first turn; its events of these names are lost."""

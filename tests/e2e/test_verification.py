@@ -34,7 +34,7 @@ def test_a_batch_is_begun_and_followed_until_it_ends(server: Up, open_page: Any)
     check_page(view, address, "verification")
     page.get_by_role("button", name="Verify facts of this branch").click()
     page.wait_for_url("**/verification/jobs/**")
-    expect(page.locator("#job strong")).to_have_text("done", timeout=30_000)
+    expect(page.locator("#job strong")).to_have_text("done")
     expect(page.get_by_text("rated by the heuristic")).to_be_visible()
     check_page(view, address, "verification")
 

@@ -11,12 +11,14 @@ from day1site import asgi
 from day1site.server import process
 from memory.models import Project
 from tests.events.sse_client import Follow, Follower, Server, key_for
+from tests.waiting import TIMEOUT_SECONDS
 
 
 @pytest.fixture
-def served(transactional_db: None) -> Iterator[tuple[int, Server]]:
+def served(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[int, Server]]:
     """Start a server; return its port and the server."""
     cache.clear()
+    monkeypatch.setattr(process, "GRACE", TIMEOUT_SECONDS)  # what does not end by itself is seen
     with process.listening("127.0.0.1", 0) as listener:
         # The system would buffer megabytes for a client that reads nothing.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16 * 1024)

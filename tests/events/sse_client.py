@@ -12,9 +12,9 @@ from memory.actors import Actor, local_actor
 from memory.engines.access.keys import KeyEngine
 from memory.engines.facts.engine import FactEngine
 from memory.models import Project
+from tests.waiting import TIMEOUT_SECONDS
 
 PATH = "/api/v1/events"
-TIMEOUT_SECONDS = 20.0  # seconds, for a busy machine
 
 
 class Server:

@@ -4,7 +4,6 @@ import http.client
 import json
 import socket
 import threading
-import time
 from contextlib import ExitStack
 from typing import Any
 
@@ -18,7 +17,8 @@ from memory.actors import Actor, local_actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.models import Project
-from tests.events.sse_client import PATH, TIMEOUT_SECONDS, Follow, Follower, key_for, write
+from tests.events.sse_client import PATH, Follow, Follower, key_for, write
+from tests.waiting import TIMEOUT_SECONDS, wait_until
 
 # ---- events --------------------------------------------------------------------------------------------
 
@@ -168,9 +168,6 @@ def test_a_reader_that_takes_nothing_holds_up_nobody_and_is_let_go(
         head += f"\r\nAuthorization: Bearer {token}\r\n\r\n"
         link.sendall(head.encode())
         assert len(follow(token, "?last_event_id=0").events(60)) == 60
-        end = time.monotonic() + TIMEOUT_SECONDS
-        while asgi.request_budget.requests > 1:  # the active reader stays connected
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        wait_until(lambda: asgi.request_budget.requests <= 1)  # the active reader stays connected
     assert "A stream of events ended: its client took nothing for 0.5 seconds." in caplog.messages
     assert not [one for one in caplog.records if one.exc_info]

@@ -2,17 +2,16 @@
 
 import http.client
 import json
-import time
 
 import pytest
 
 from day1site.events import hub
-from day1site.server import process
 from memory.actors import Actor, local_actor
 from memory.engines.access.keys import KeyEngine
 from memory.engines.branches.manager import BranchManager
 from memory.models import ApiKey, Project
-from tests.events.sse_client import PATH, TIMEOUT_SECONDS, Follow, Follower, Server, key_for, write
+from tests.events.sse_client import PATH, Follow, Follower, Server, key_for, write
+from tests.waiting import TIMEOUT_SECONDS, wait_until
 
 # ---- how it ends ---------------------------------------------------------------------------------------
 
@@ -38,11 +37,10 @@ def test_a_server_that_stops_ends_the_streams_at_once(
     port, one = served
     with Follower(port, token) as follower:
         follower.started()
-        began = time.monotonic()
         one.stop()
         assert follower.message() == {"": "the server stops"}
         assert follower.message() == {}
-        assert time.monotonic() - began < process.GRACE
+        assert one.stopped.wait(TIMEOUT_SECONDS / 2)  # sooner than it is told to wait for requests
 
 
 def test_who_leaves_is_forgotten(port: int, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,10 +52,7 @@ def test_who_leaves_is_forgotten(port: int, project: Project, monkeypatch: pytes
             told = second.problem(429, "rate_limited")
             assert second.answer.headers["Retry-After"] == "5"
             assert told["detail"] == "A key may hold 1 streams at once, and has 1."
-    end = time.monotonic() + TIMEOUT_SECONDS
-    while Follower(port, token).answer.status != 200:
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    wait_until(lambda: Follower(port, token).answer.status == 200)
 
 
 def test_there_is_room_for_so_many_in_all(

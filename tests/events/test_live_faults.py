@@ -3,7 +3,6 @@
 import http.client
 import json
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,7 +16,8 @@ from memory.answers.problems import AWAY, BROKEN, BUSY
 from memory.db.errors import DatabaseAway
 from memory.engines.access.keys import KeyEngine
 from memory.models import Project
-from tests.events.sse_client import PATH, TIMEOUT_SECONDS, Follow, Follower, Server, key_for, write
+from tests.events.sse_client import PATH, Follow, Follower, Server, key_for, write
+from tests.waiting import TIMEOUT_SECONDS, wait_until
 
 Begin = Callable[[str, Exception], "Fault"]
 SEAL = "place"  # a column that only the reader of events uses
@@ -109,10 +109,7 @@ def test_the_server_stops_also_when_the_reader_of_events_has_ended(
     port, one = served
     with Follower(port, token) as follower:
         follower.started()
-        end = time.monotonic() + TIMEOUT_SECONDS
-        while "The reader of events ended." not in caplog.messages:
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        wait_until(lambda: "The reader of events ended." in caplog.messages)
         one.stop()
         assert follower.message() == {"": "the server stops"}
         assert follower.message() == {}

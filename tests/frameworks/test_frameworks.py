@@ -22,6 +22,7 @@ from tests.amounts import is_thorough
 from tests.frameworks.scripted_chat import ScriptedChat
 from tests.http_doubles import DoubleServer
 from tests.up_process import ROOT, Up, provisioned
+from tests.waiting import TIMEOUT_SECONDS
 
 CLIENT = ROOT / "clients" / "python"
 PROGRAMS = Path(__file__).parent / "programs"
@@ -142,7 +143,9 @@ class Player:
         env |= {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": address, "OPENAI_API_BASE": address}
         env |= {"GOOGLE_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": self.model.url_for("")}
         command = [str(self.python), *words]
-        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, **options)
+        done = subprocess.run(
+            command, env=env, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, **options
+        )
         print(done.stderr[-3000:], file=sys.stderr)  # shown where an assertion fails
         assert done.returncode == 0, done.stderr[-3000:]
         return done.stdout

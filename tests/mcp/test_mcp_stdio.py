@@ -19,6 +19,7 @@ from tests import databases
 from tests.http_doubles import start_serving
 from tests.mcp.conftest import read_data
 from tests.up_process import ROOT, Up, provisioned
+from tests.waiting import TIMEOUT_SECONDS
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +102,7 @@ def said(line: str, **env: str) -> dict[str, Any]:
         input=line,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=TIMEOUT_SECONDS,
         env=environment(**env),
     )
     assert (done.returncode, done.stderr) == (0, "")
@@ -169,7 +170,7 @@ def test_a_client_whose_roots_are_nonsense_or_never_come_is_answered(
         input="\n".join(lines) + "\n",
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=TIMEOUT_SECONDS,
         cwd=tmp_path,
         env=environment(DAY1_URL=server.first["url"], DAY1_KEY=server.first["key"]),
     )
@@ -338,7 +339,7 @@ def test_half_a_surrogate_pair_and_a_byte_order_mark_are_answered(
         answer = json.loads(process.stdout.readline())
         assert (answer["id"], answer["error"]["code"]) == (None, code)
     process.stdin.close()
-    process.wait(timeout=60)
+    process.wait(TIMEOUT_SECONDS)
     shown = json.dumps(answers[2], ensure_ascii=False)
     assert 'isError": true' not in shown, shown
     assert f"Half \ufffd of it, {is_remote}." in shown

@@ -16,6 +16,7 @@ from werkzeug import Request, Response
 from memory.models import Vector
 from memory.models.hashes import content_hash
 from tests.http_doubles import DoubleServer, start_serving
+from tests.waiting import TIMEOUT_SECONDS
 
 DIMENSIONS = 16
 KEY = "sk-not-to-be-told"
@@ -68,7 +69,7 @@ class FakeProvider:
             "embedding_base_url": self._server.url_for("/v1"),
             "embedding_api_key": KEY,
             "embedding_batch": batch,
-            "embedding_timeout": 5.0,
+            "embedding_timeout": float(TIMEOUT_SECONDS),
             **more,
         }
 

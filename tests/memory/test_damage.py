@@ -29,6 +29,7 @@ from tests.mcp.conftest import Agent, agent, threads_closed
 from tests.memory.api.client import Api, refused
 from tests.memory.api.conftest import api
 from tests.memory.views.conftest import browser, person
+from tests.waiting import TIMEOUT_SECONDS
 
 __all__ = ["agent", "api", "threads_closed"]
 pytestmark = [pytest.mark.django_db(transaction=True), only_on_sqlite]
@@ -239,7 +240,7 @@ def test_work_waits_for_the_repair(project: Project) -> None:
                 queue.get(timeout=0.01)
         finally:
             get_backend().clear_damage()
-        assert (written, queue.get(timeout=1).headers["task"]) == ([], "memory.embed")
+        assert (written, queue.get(timeout=TIMEOUT_SECONDS).headers["task"]) == ([], "memory.embed")
     buffer.flush()
     assert written == [1]
 

@@ -26,6 +26,7 @@ from memory.exceptions import ProviderUnavailable
 from memory.models import Fact, Project, Vector, VectorClock
 from memory.models.hashes import content_hash
 from tests.memory.fake_provider import DIMENSIONS, FakeProvider, direction, failing, ready, row, states
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -216,7 +217,7 @@ class TestRivals:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(30)
+            thread.join(TIMEOUT_SECONDS)
         assert errors == []
         return results
 
@@ -230,7 +231,7 @@ class TestRivals:
 
     def test_processes_that_do_the_same_batch_do_no_harm(self, provider, project, write):
         write("a", "b", "c")
-        both = threading.Barrier(2, timeout=10)
+        both = threading.Barrier(2, timeout=TIMEOUT_SECONDS)
         provider.before = lambda texts: both.wait()
         calls = [lambda: EmbeddingEngine(ProjectLocks()).embed_pending(project.pk)] * 2
         assert sorted(self.run(*calls)) == [0, 3]
@@ -241,7 +242,7 @@ class TestRivals:
 
     def test_a_slow_failure_does_not_undo_a_success(self, provider, project, write):
         write("a")
-        both = threading.Barrier(2, timeout=10)
+        both = threading.Barrier(2, timeout=TIMEOUT_SECONDS)
         provider.before = lambda texts: both.wait()
         provider.fail(503)
         calls = [lambda: EmbeddingEngine(ProjectLocks()).embed_pending(project.pk)] * 2
@@ -279,7 +280,8 @@ class TestAnotherModel:
         write("a", "b")
         engine.embed_pending(project.pk)
         provider.dimensions = 8
-        settings.DAY1 = provider.settings(embedding_timeout=4.0)  # a new client, as after a restart
+        # A new client, as after a restart.
+        settings.DAY1 = provider.settings(embedding_timeout=TIMEOUT_SECONDS + 1)
         write("c", "d", "e", "f", "g")
         assert engine.embed_pending(project.pk) == 0
         assert [len(call) for call in provider.calls] == [2, 4]
@@ -288,7 +290,7 @@ class TestAnotherModel:
         assert reason in waiting.error
         assert (waiting.state, waiting.text, waiting.data) == ("pending", text, None)
         provider.dimensions = DIMENSIONS
-        settings.DAY1 = provider.settings(embedding_timeout=3.0)
+        settings.DAY1 = provider.settings(embedding_timeout=TIMEOUT_SECONDS + 2)
         clock.shift(13)
         assert engine.embed_pending(project.pk) == 5
 
@@ -299,7 +301,7 @@ class TestAnotherModel:
         enqueue_texts(project.pk, {content_hash("a"): "a"}, now)
         engine.embed_pending(project.pk)
         provider.dimensions = 8
-        settings.DAY1 = provider.settings(embedding_timeout=4.0)
+        settings.DAY1 = provider.settings(embedding_timeout=TIMEOUT_SECONDS + 1)
         enqueue_texts(other_project.pk, {content_hash("a"): "a"}, now)
         assert engine.embed_pending(other_project.pk) == 1
 

@@ -14,6 +14,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.models import Fact, Vector
 from memory.models.hashes import content_hash
 from tests.memory.fake_provider import DIMENSIONS, KEY, FakeProvider, nonsense, ready, row, states
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -115,11 +116,12 @@ class TestTrouble:
     def test_slow_is_down(self, settings, provider, project, write, engine):
         settings.DAY1 = provider.settings(embedding_timeout=0.2)
         answered = threading.Event()
-        provider.before = lambda texts: answered.wait(2)
+        provider.before = lambda texts: answered.wait(TIMEOUT_SECONDS)
         write("one")
         assert engine.embed_pending(project.pk) == 0
         answered.set()
         assert row("one").error == "The provider is not available: no answer within 0.2 s"
+        settings.DAY1 = provider.settings()
         Vector.objects.update(next_try=timezone.now())
         assert engine.embed_pending(project.pk) == 1
 

@@ -10,6 +10,7 @@ import pytest
 
 from memory.providers.joint_calls import JointCalls
 from memory.providers.onnx_minilm import OnnxMiniLM
+from tests.waiting import TIMEOUT_SECONDS
 
 
 def ask_behind(first: str, rest: str, answer: Callable[[list[str]], list[str]], size: int) -> list:
@@ -26,7 +27,7 @@ def ask_behind(first: str, rest: str, answer: Callable[[list[str]], list[str]], 
     calls = JointCalls(answer_noted, size)
     with ThreadPoolExecutor(1 + len(rest)) as pool:
         asked = [pool.submit(calls.ask, first)]
-        assert begun.wait(10)
+        assert begun.wait(TIMEOUT_SECONDS)
         asked += [pool.submit(calls.ask, one) for one in rest]
     return [asked, batches]
 

@@ -15,6 +15,7 @@ from memory.db.process_group import FOREVER, ProcessGroup, Turn, end_group, star
 from memory.db.sqlite.storage import get_state, note_refusal
 from memory.db.sqlite.write_lock import FileLock
 from tests.systems import needs_fork
+from tests.waiting import TIMEOUT_SECONDS, wait_until
 
 pytestmark = needs_fork
 KEYS = st.sampled_from([f"key {number}" for number in range(12)])
@@ -105,7 +106,7 @@ def test_a_wait_that_an_error_ends_leaves_no_lock(
     read, write = os.pipe()
 
     def hold() -> None:
-        FileLock("a store").acquire(5)
+        FileLock("a store").acquire(TIMEOUT_SECONDS)
         os.write(write, b"!")
         time.sleep(60)
 
@@ -115,15 +116,15 @@ def test_a_wait_that_an_error_ends_leaves_no_lock(
     with monkeypatch.context() as patch:
         patch.setattr(process_group, "sleep", lambda _seconds: os.close(-1))
         with pytest.raises(OSError, match="Bad file descriptor"):
-            mine.acquire(5)
+            mine.acquire(TIMEOUT_SECONDS)
     os.kill(holder, signal.SIGKILL)
     os.waitpid(holder, 0)
-    assert mine.acquire(5) is True
+    assert mine.acquire(TIMEOUT_SECONDS) is True
 
 
 def test_a_signal_ends_a_wait_for_another_thread_and_leaves_no_lock() -> None:
     lock = FileLock("a store")
-    assert lock.acquire(1) is True
+    assert lock.acquire(TIMEOUT_SECONDS) is True
 
     def end_wait(*_args: object) -> None:
         raise InterruptedError
@@ -132,7 +133,7 @@ def test_a_signal_ends_a_wait_for_another_thread_and_leaves_no_lock() -> None:
     signal.setitimer(signal.ITIMER_REAL, 0.05)
     try:
         with pytest.raises(InterruptedError):
-            lock.acquire(5)
+            lock.acquire(TIMEOUT_SECONDS)
     finally:
         signal.signal(signal.SIGALRM, before)
     lock.release()
@@ -143,7 +144,7 @@ def test_a_killed_process_leaves_no_lock(group: ProcessGroup) -> None:
     read, write = os.pipe()
 
     def hold() -> None:
-        FileLock("a store").acquire(5)
+        FileLock("a store").acquire(TIMEOUT_SECONDS)
         os.write(write, b"!")
         time.sleep(60)
 
@@ -154,7 +155,7 @@ def test_a_killed_process_leaves_no_lock(group: ProcessGroup) -> None:
     assert FileLock("another store").acquire(0.05) is True
     os.kill(holder, 9)
     assert end_of(holder) == -9
-    assert mine.acquire(5) is True
+    assert mine.acquire(TIMEOUT_SECONDS) is True
     mine.release()
 
 
@@ -164,17 +165,18 @@ def test_a_process_that_waits_comes_before_the_next_one(group: ProcessGroup) -> 
     def wait() -> None:
         turn = Turn(group, "a store")
         os.write(write, b"?")
-        turn.acquire(time.monotonic() + 30)
+        turn.acquire(time.monotonic() + TIMEOUT_SECONDS)
         os.write(write, b"!")
         turn.release()
 
     turn = Turn(group, "a store")
-    assert turn.acquire(time.monotonic() + 5)
+    assert turn.acquire(time.monotonic() + TIMEOUT_SECONDS)
     waiting = in_child(wait)
     os.read(read, 1)
-    time.sleep(0.2)  # by now it waits
+    # It waits when it has the place of the next.
+    wait_until(lambda: not group.try_lock(turn._next) or group.unlock_byte(turn._next))
     turn.release()
-    assert turn.acquire(time.monotonic() + 30)  # at once again, and yet after the other
+    assert turn.acquire(time.monotonic() + TIMEOUT_SECONDS)  # at once again, and yet after the other
     assert os.read(read, 1) == b"!"
     turn.release()
     assert end_of(waiting) == 0

@@ -13,9 +13,9 @@ from memory.engines.store import health
 from memory.queue import producer
 from memory.queue.publisher import Publisher
 from tests.memory.api.client import Api, api_for
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SECONDS = 30.0  # for a busy machine
 
 
 class Broker:
@@ -78,13 +78,13 @@ def broker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
         monkeypatch.setattr(module, "app_or_default", lambda: distant)
         monkeypatch.setattr(module, "publisher", publisher)
     yield running
-    publisher.flush(SECONDS)
+    publisher.flush(TIMEOUT_SECONDS)
     running.close()
 
 
 def test_a_hung_broker_holds_no_write(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
     # The broker does not give up while this test runs.
-    producer.app_or_default().conf.broker_transport_options["socket_timeout"] = SECONDS
+    producer.app_or_default().conf.broker_transport_options["socket_timeout"] = float(TIMEOUT_SECONDS)
 
     def write() -> None:
         for _ in range(20):
@@ -93,8 +93,8 @@ def test_a_hung_broker_holds_no_write(broker: Broker, monkeypatch: pytest.Monkey
 
     writing = threading.Thread(target=write, daemon=True)
     writing.start()
-    assert broker.received.wait(SECONDS)
-    writing.join(SECONDS / 3)
+    assert broker.received.wait(TIMEOUT_SECONDS)
+    writing.join(TIMEOUT_SECONDS / 3)
     assert not writing.is_alive()
     broker.close()
 
@@ -102,20 +102,20 @@ def test_a_hung_broker_holds_no_write(broker: Broker, monkeypatch: pytest.Monkey
 def test_health_says_that_the_broker_is_silent(broker: Broker, project, caplog) -> None:
     api: Api = api_for(project)
     producer.enqueue("memory.embed", "one")
-    producer.publisher.flush(SECONDS)
+    producer.publisher.flush(TIMEOUT_SECONDS)
     report = api.get("/health").json()
     assert (report["status"], report["broker"], report["worker"]) == ("degraded", "silent", "stopped")
     producer.enqueue("memory.embed", "two")  # during the pause it is not even tried
-    producer.publisher.flush(SECONDS)
+    producer.publisher.flush(TIMEOUT_SECONDS)
     warned = [record.message for record in caplog.records if record.name == "memory.queue.publisher"]
     assert [message[:26] for message in warned] == ["The broker does not answer"]
     assert Api("").get("/health").json() == {"status": "degraded"}
 
 
 def test_more_messages_than_wait_are_left_to_the_sweeps(broker: Broker) -> None:
-    producer.app_or_default().conf.broker_transport_options["socket_timeout"] = SECONDS
+    producer.app_or_default().conf.broker_transport_options["socket_timeout"] = float(TIMEOUT_SECONDS)
     for _ in range(1100):
         producer.enqueue("memory.embed", "one")
     assert producer.publisher._waiting.qsize() <= 1000
-    assert broker.received.wait(SECONDS)  # a connection that is being made would outlive the broker
+    assert broker.received.wait(TIMEOUT_SECONDS)  # a connection that is being made would outlive the broker
     broker.close()

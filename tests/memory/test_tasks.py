@@ -36,7 +36,7 @@ from memory.models import (
 from memory.models import Session as AgentSession
 from memory.queue.broker.scheduler import Scheduler
 from memory.queue.producer import NAMES, enqueue, list_set_aside
-from tests.memory.test_queue import until
+from tests.waiting import TIMEOUT_SECONDS, wait_until
 
 
 def registered() -> set[str]:
@@ -183,8 +183,8 @@ def test_tidy_can_always_run():
 @pytest.mark.django_db(transaction=True)
 def test_beat_stores_its_defaults_once_and_keeps_what_the_admin_set():
     beat = start_beat()
-    assert until(lambda: PeriodicTask.objects.count() == len(SCHEDULE))
-    assert beat.stop(2)
+    wait_until(lambda: PeriodicTask.objects.count() == len(SCHEDULE))
+    assert beat.stop(TIMEOUT_SECONDS)
     stored = PeriodicTask.objects.get(name="memory.seal_audit")
     assert (stored.task, stored.interval.every, stored.expire_seconds) == ("memory.seal_audit", 60, 60)
     nightly = PeriodicTask.objects.get(name="curation.dream")
@@ -196,8 +196,8 @@ def test_beat_stores_its_defaults_once_and_keeps_what_the_admin_set():
 
     PeriodicTask.objects.filter(name="memory.tidy").delete()
     beat = start_beat()
-    assert until(lambda: PeriodicTask.objects.count() == len(SCHEDULE))
-    assert beat.stop(2)
+    wait_until(lambda: PeriodicTask.objects.count() == len(SCHEDULE))
+    assert beat.stop(TIMEOUT_SECONDS)
     stored.refresh_from_db()
     assert (stored.interval.every, stored.enabled) == (77, False)
 
@@ -205,13 +205,13 @@ def test_beat_stores_its_defaults_once_and_keeps_what_the_admin_set():
 @pytest.mark.django_db(transaction=True)
 def test_beat_sends_what_is_due():
     beat = start_beat()
-    assert until(lambda: PeriodicTask.objects.count() == len(SCHEDULE))
-    assert beat.stop(2)
+    wait_until(lambda: PeriodicTask.objects.count() == len(SCHEDULE))
+    assert beat.stop(TIMEOUT_SECONDS)
     days_ago = timezone.now() - timedelta(days=8)  # some run once a night, and one once a week
     PeriodicTask.objects.update(last_run_at=days_ago)
     beat = start_beat()
-    assert until(lambda: QueueMessage.objects.count() >= len(SCHEDULE))
-    assert beat.stop(2)
+    wait_until(lambda: QueueMessage.objects.count() >= len(SCHEDULE))
+    assert beat.stop(TIMEOUT_SECONDS)
     assert not beat.alive()
 
 
@@ -232,7 +232,7 @@ def test_a_clock_that_is_set_back_stops_no_sweep():
         enqueue("memory.embed", "one")
         machine.move_to("2026-11-20 09:00Z")
         with app.connection_for_read() as link, link.SimpleQueue("day1") as queue:
-            assert queue.get(timeout=1).headers["task"] == "memory.embed"
+            assert queue.get(timeout=TIMEOUT_SECONDS).headers["task"] == "memory.embed"
         for running in (scheduler, Scheduler(app=app)):
             QueueMessage.objects.all().delete()
             PeriodicTask.objects.update(last_run_at=datetime(2026, 11, 27, 9, tzinfo=UTC))

@@ -46,6 +46,7 @@ from memory.models.webhooks import Webhook, WebhookFailure
 from tests.command_line import build_day1
 from tests.http_doubles import DoubleServer
 from tests.memory.views.conftest import browser, person
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ENGINE = WebhookEngine()
@@ -65,7 +66,7 @@ class Receiver:
     def answer(self, request: Request) -> Response:
         self.got.append((dict(request.headers), request.get_data()))
         status = self.statuses.pop(0) if self.statuses else 204
-        self.lets_go.wait(20)
+        self.lets_go.wait(TIMEOUT_SECONDS)
         return Response(status=status, headers={"Location": self.url})
 
     @property
@@ -429,7 +430,7 @@ def test_the_task_delivers_beside_the_worker(actor, main, receiver):
     tasks.deliver_webhooks()
     for thread in threading.enumerate():
         if thread.name == "webhooks":
-            thread.join(20)
+            thread.join(TIMEOUT_SECONDS)
     assert [event["changes"][0]["line"] for event in receiver.events] == ["One."]
 
 

@@ -8,8 +8,7 @@ import pytest
 from memory.db import work_slots as module
 from memory.db.sqlite.write_lock import FairLock
 from memory.db.work_slots import SLOTS, SlotExecutor, work_slots
-
-TIMEOUT_SECONDS = 30
+from tests.waiting import TIMEOUT_SECONDS
 
 
 @pytest.fixture
@@ -62,7 +61,7 @@ def test_who_waits_for_another_leaves_its_slot(pool: SlotExecutor) -> None:
 @pytest.mark.usefixtures("one_slot")
 def test_writers_that_wait_keep_no_reader_out(pool: SlotExecutor) -> None:
     lock = FairLock()
-    assert lock.acquire(1)
+    assert lock.acquire(TIMEOUT_SECONDS)
     writers = [pool.submit(lock.acquire, TIMEOUT_SECONDS) for _ in range(3)]
     assert pool.submit(lambda: "read").result(TIMEOUT_SECONDS) == "read"
     for writer in writers:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import up_process
+from tests.waiting import TIMEOUT_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDERS = ("memory", "conversations", "curation", "analytics", "day1site", "templates", "static", "locale")
@@ -81,7 +82,7 @@ class ProjectCopy:
             input=payload,
             capture_output=True,
             text=True,
-            timeout=240,
+            timeout=TIMEOUT_SECONDS,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout

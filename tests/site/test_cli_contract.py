@@ -15,6 +15,7 @@ from day1site.bootstrap import ROOT
 from day1site.cli import main
 from day1site.cli.errors import UsageError
 from tests.site.cli_words import parse_words, walk_commands
+from tests.waiting import TIMEOUT_SECONDS
 
 CONTRACT = json.loads(Path(__file__).with_name("cli_commands.json").read_text())
 NOT_PARSED = {"up", "test", "celery"}  # every word of theirs is manage.py's
@@ -78,7 +79,9 @@ def modules_of(tmp_path: Path, *words: str) -> set[str]:
     (tmp_path / "sitecustomize.py").write_text(PRINT_MODULES)
     env = {"PYTHONPATH": str(tmp_path), "HOME": str(tmp_path), "DAY1_DATA_DIR": str(tmp_path / "data")}
     program = [sys.executable, str(ROOT / "day1site" / "cli" / "__main__.py"), *words]
-    done = subprocess.run(program, env=env, input="{}", capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        program, env=env, input="{}", capture_output=True, text=True, timeout=TIMEOUT_SECONDS
+    )
     return set(done.stdout.splitlines())
 
 

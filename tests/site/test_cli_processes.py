@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from day1site.bootstrap import ROOT, Environment
 from day1site.cli import main
 from tests import databases
 from tests.systems import needs_proc
+from tests.waiting import TIMEOUT_SECONDS, wait_until
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -47,7 +47,9 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def day1(script: Path, env: dict[str, str]) -> Run:
     def run(*words: str, **more: str) -> tuple[int, str, str]:
-        done = subprocess.run([script, *words], env={**env, **more}, capture_output=True, timeout=60)
+        done = subprocess.run(
+            [script, *words], env={**env, **more}, capture_output=True, timeout=TIMEOUT_SECONDS
+        )
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     return run
@@ -92,7 +94,7 @@ def running(env: dict[str, str]) -> Iterator[str]:
             yield address[1]
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(20)
+            process.wait(TIMEOUT_SECONDS)
 
 
 @pytest.fixture
@@ -118,7 +120,9 @@ def test_manage_py_starts_no_django_for_it(env: dict[str, str], tmp_path: Path) 
     noting = "import atexit, sys; atexit.register(lambda: print('django.apps' in sys.modules))"
     (tmp_path / "sitecustomize.py").write_text(noting)
     words = [sys.executable, str(ROOT / "manage.py"), "day1", "facts", "--help"]
-    done = subprocess.run(words, env={**env, "PYTHONPATH": str(tmp_path)}, capture_output=True, timeout=60)
+    done = subprocess.run(
+        words, env={**env, "PYTHONPATH": str(tmp_path)}, capture_output=True, timeout=TIMEOUT_SECONDS
+    )
     out = done.stdout.decode()
     assert (done.returncode, out.startswith("usage: day1 facts"), out.splitlines()[-1]) == (0, True, "False")
 
@@ -157,16 +161,13 @@ def test_ctrl_c_is_quiet(script: Path, env: dict[str, str]) -> None:
     with subprocess.Popen(words, env=env, stdin=subprocess.PIPE, stdout=-1, stderr=-1) as process:
         wait_for_reader(process.pid)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=TIMEOUT_SECONDS)
     assert (process.returncode, out, err) == (130, b"", b"")
 
 
 def wait_for_reader(pid: int) -> None:
     """Wait until a process reads its input. Needs /proc."""
-    end = time.monotonic() + 60
-    while "pipe_read" not in Path(f"/proc/{pid}/wchan").read_text():
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    wait_until(lambda: "pipe_read" in Path(f"/proc/{pid}/wchan").read_text())
 
 
 def test_a_reader_that_goes_away_is_no_error(script: Path, env: dict[str, str], first: str) -> None:
@@ -174,7 +175,7 @@ def test_a_reader_that_goes_away_is_no_error(script: Path, env: dict[str, str], 
         assert process.stdout is not None
         process.stdout.close()
         assert process.stderr is not None
-        assert (process.stderr.read(), process.wait(20)) == (b"", 141)
+        assert (process.stderr.read(), process.wait(TIMEOUT_SECONDS)) == (b"", 141)
 
 
 @pytest.mark.slow
@@ -190,7 +191,9 @@ def test_a_backup_is_a_data_directory_again(
     status, out, _ = day1("--data-dir", str(tmp_path / "again"), "facts")
     assert (status, out.splitlines()[-1].split("\t")[0]) == (0, first)
     words = [sys.executable, str(ROOT / "manage.py"), "day1", "facts", f"--data-dir={tmp_path / 'again'}"]
-    done = subprocess.run(words, capture_output=True, env={**env, "DAY1_DATA_DIR": "/nowhere"}, timeout=60)
+    done = subprocess.run(
+        words, capture_output=True, env={**env, "DAY1_DATA_DIR": "/nowhere"}, timeout=TIMEOUT_SECONDS
+    )
     assert (done.returncode, done.stdout.decode()) == (0, out)
 
 

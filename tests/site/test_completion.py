@@ -14,11 +14,11 @@ from click.shell_completion import ShellComplete
 
 from day1site.cli.registry import build
 from tests.site.test_up import ROOT, environment
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.slow
 pty, termios = pytest.importorskip("pty"), pytest.importorskip("termios")
 
-TIMEOUT_SECONDS = 60  # for a busy machine
 WINDOW = (50, 200)  # lines and columns
 VERBS = (
     "list",

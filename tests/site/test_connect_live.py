@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from conversations.models import Message
 from day1site.cli import main
 from memory.models import ApiKey, Project, Session
 from tests.events.conftest import served  # noqa: F401  a server with /mcp
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -51,15 +51,11 @@ def test_a_prompt_reaches_memory_until_it_is_undone(
     assert Session.objects.get().key == "s1"
     asked = {"hook_event_name": "UserPromptSubmit", "prompt": "How is money kept?", "prompt_id": "p1"}
     run(prompt, {**asked, **beside})
-    until = time.monotonic() + 60
-    while not Message.objects.all_versions().exists() and time.monotonic() < until:
-        time.sleep(0.1)
+    wait_until(Message.objects.all_versions().exists)
     assert [row.content for row in Message.objects.all_versions()] == ["How is money kept?"]
     assert ApiKey.objects.get(label="claude-code").revoked_at is None
-    while (
-        home / ".config/day1/claude-code.json.spool/events.jsonl"
-    ).stat().st_size and time.monotonic() < until:
-        time.sleep(0.1)
+    spool = home / ".config/day1/claude-code.json.spool/events.jsonl"
+    wait_until(lambda: not spool.stat().st_size)
     assert main([*words, "--undo"]) == 0
     assert list(home.rglob("*")) == []
     assert run(prompt, {**asked, **beside}) == ""  # a program that is still open is not disturbed

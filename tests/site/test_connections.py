@@ -12,6 +12,7 @@ import pytest
 
 from day1site import asgi, connections
 from day1site.server import process
+from tests.waiting import TIMEOUT_SECONDS
 
 MAXIMUM = 40
 
@@ -49,13 +50,13 @@ def port(monkeypatch: pytest.MonkeyPatch, go_on: threading.Event) -> Iterator[in
 
 
 def open_to(port: int, sent: bytes = b"") -> socket.socket:
-    link = socket.create_connection(("127.0.0.1", port), timeout=30)
+    link = socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT_SECONDS)
     link.sendall(sent)
     return link
 
 
 def ask(port: int, path: str = "/echo") -> tuple[int, bytes]:
-    link = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    link = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_SECONDS)
     link.request("GET", path)
     answer = link.getresponse()
     result = answer.status, answer.read()

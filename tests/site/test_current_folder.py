@@ -13,6 +13,7 @@ from day1site.bootstrap import Environment
 from day1site.management.commands.celery import Command
 from tests.shadow_folder import list_executed, make_shadows
 from tests.up_process import ROOT, environment, provisioned, shadow_folder
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.slow
 
@@ -69,11 +70,11 @@ def test_no_command_runs_a_file_of_the_current_folder(launcher: str, tmp_path: P
     starts = ENDING | {"link": [sys.executable, "-E", str(link_twice(tmp_path)), "day1", "--help"]}
     ending = {name: start(words, launcher, data) for name, words in starts.items()}
     beat = start(BEAT, launcher, data)
-    output = {name: process.communicate("", timeout=120)[0] for name, process in ending.items()}
+    output = {name: process.communicate("", timeout=TIMEOUT_SECONDS)[0] for name, process in ending.items()}
     assert beat.stdout
     assert "celery beat" in beat.stdout.readline()
     beat.terminate()
-    beat.communicate(timeout=120)
+    beat.communicate(timeout=TIMEOUT_SECONDS)
     assert list_executed(shadow_folder()) == []
     assert {name: process.returncode for name, process in ending.items()} == dict.fromkeys(ending, 0), output
     assert "stored on main" in output["write"]

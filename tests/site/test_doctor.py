@@ -24,6 +24,7 @@ from tests.command_line import Day1, build_day1
 from tests.events.conftest import served  # noqa: F401  a server with /mcp
 from tests.http_doubles import DoubleServer
 from tests.site.hook_events import CONSOLIDATOR
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -253,7 +254,7 @@ def test_a_server_that_is_busy_is_waited_for(day1: Day1, monkeypatch: pytest.Mon
 
     def list_tools(_request: Request) -> Response:
         if asked.acquire(blocking=False):
-            asked_again.wait(30)  # the first answer comes when nobody waits for it any more
+            asked_again.wait(TIMEOUT_SECONDS)  # the first answer comes when nobody waits for it any more
         asked_again.set()
         return Response(json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "one"}]}}))
 

@@ -6,7 +6,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,8 @@ from urllib.request import Request, urlopen
 import pytest
 
 from day1site.server import process
-from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment, provisioned
+from tests.up_process import ROOT, Up, environment, provisioned
+from tests.waiting import TIMEOUT_SECONDS, wait_until
 
 HIDDEN = {"PYTHONPATH": str(ROOT / "tests" / "hidden")}
 HOOK = ROOT / "day1site" / "hooks" / "client" / "hook.py"
@@ -105,10 +105,7 @@ def test_a_hook_keeps_its_events_and_sends_them_from_a_process_of_its_own(
     config.write_text(json.dumps({"url": server.up.first["url"], "key": server.up.first["key"]}))
     send(config, "UserPromptSubmit", prompt="We use Rust.", prompt_id="p1")
     send(config, "Stop")
-    end = time.monotonic() + TIMEOUT_SECONDS
-    while events.stat().st_size and time.monotonic() < end:
-        time.sleep(0.05)
-    assert events.read_bytes() == b""
+    wait_until(lambda: events.read_bytes() == b"")
     assert "We use Rust." in json.dumps(server.ask("/sessions/s1/context"))
 
 

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -16,16 +18,33 @@ from day1site.cli.connect.doctor import count_dropped
 from day1site.hooks.client import capture, delivery, hook, transcripts
 from tests.http_doubles import start_serving
 from tests.site.hook_events import event
-from tests.up_process import ROOT, TIMEOUT_SECONDS, environment
+from tests.up_process import ROOT, environment, make_once
+from tests.waiting import TIMEOUT_SECONDS, wait_until
 
 CLIENT = Path(hook.__file__).resolve()
+WAITS = re.compile(r"^(WAIT, BACKLOG|PROMPT_WAIT, PROMPT_BACKLOG|SIGN_WAIT, SILENT_SIGN_WAIT) = .*?  #", re.M)
 NOBODY = "http://127.0.0.1:9"
 
 
-class Client:
-    """Client process as a program runs it, with a config and a spool of its own."""
+def copy_patient(folder: Path) -> None:
+    """Copy the client, with waits for a server as long as those of tests."""
+    shutil.copytree(CLIENT.parent, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    module = folder / "capture.py"
+    text, count = WAITS.subn(rf"\1 = {TIMEOUT_SECONDS}.0, {TIMEOUT_SECONDS}.0  #", module.read_text())
+    assert count == 3
+    module.write_text(text)
 
-    def __init__(self, folder: Path, url: str = NOBODY, key: str = "day1_none") -> None:
+
+class Client:
+    """Client process as a program runs it, with a config and a spool of its own.
+
+    It waits for the server as long as tests do, unless the test is about a server that hangs.
+    """
+
+    def __init__(
+        self, folder: Path, url: str = NOBODY, key: str = "day1_none", script: Path | None = None
+    ) -> None:
+        self.script = script or make_once("patient", copy_patient) / CLIENT.name
         self.config = folder / "hooks.json"
         self.spool = folder / "hooks.json.spool"
         self.config.write_text(json.dumps({"url": url, "key": key}))
@@ -35,7 +54,7 @@ class Client:
             sys.executable,
             "-I",
             "-S",
-            str(CLIENT),
+            str(self.script),
             "--client",
             "claude-code",
             "--config",
@@ -49,7 +68,7 @@ class Client:
         """Run the client with one event, as JSON or as bytes; return its output."""
         data = given if isinstance(given, bytes) else json.dumps(given).encode()
         process = self.start(**env)
-        out, err = process.communicate(data, timeout=60)
+        out, err = process.communicate(data, timeout=TIMEOUT_SECONDS)
         assert (process.returncode, err) == (0, b"")
         return out.decode()
 
@@ -249,7 +268,7 @@ def test_two_at_once(client):
         del given["day1"]
         process.stdin.write(json.dumps(given).encode())
     for process in running:
-        process.communicate(timeout=60)
+        process.communicate(timeout=TIMEOUT_SECONDS)
     assert sorted(int(kept["text"].split()[0]) for kept in client.events()) == list(range(12))
     assert len({kept["day1"]["nonce"] for kept in client.events()}) == 12
 
@@ -295,7 +314,7 @@ class Failing(BaseHTTPRequestHandler):
     """
 
     def do_POST(self) -> None:
-        self.server.awake.wait(60)
+        self.server.awake.wait(TIMEOUT_SECONDS)
         self.server.asked += 1
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if body == b'{"text": "cut"}' and self.server.cuts:
@@ -533,9 +552,7 @@ def test_the_program_goes_on_while_an_event_is_sent(client, failing):
         assert client.run(event("Stop", text=text)) == ""
     assert (failing.taken, len(client.events())) == ([], 3)
     failing.awake.set()
-    until = time.monotonic() + TIMEOUT_SECONDS
-    while client.lines() and time.monotonic() < until:
-        time.sleep(0.05)
+    wait_until(lambda: not client.lines())
     assert failing.taken == ["one", "two", "three"]  # the last without a further event
 
 

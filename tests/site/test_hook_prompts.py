@@ -12,8 +12,8 @@ import pytest
 from day1site.hooks.client import capture
 from tests.http_doubles import start_serving
 from tests.site.hook_events import event
-from tests.site.test_hook_client import NOBODY, Client
-from tests.up_process import TIMEOUT_SECONDS
+from tests.site.test_hook_client import CLIENT, NOBODY, Client
+from tests.waiting import TIMEOUT_SECONDS, wait_until
 
 KNOWN = {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "known"}}
 
@@ -23,7 +23,7 @@ class Answering(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.go_on.wait(30)
+        self.server.go_on.wait(TIMEOUT_SECONDS)
         asked = isinstance(body, dict) and ("prompt" in body or "source" in body)
         self.server.taken += [body] if isinstance(body, dict) else body
         text = json.dumps(KNOWN).encode() if asked else b""
@@ -80,6 +80,7 @@ def test_what_waits_goes_before_it(client, server):
 
 
 def test_after_a_server_that_hangs_the_next_prompts_do_not_wait(client, server):
+    client.script = CLIENT
     server.go_on.clear()
     waited = timed(client, prompt("one"), "memory is off, the server does not answer")
     assert waited > 0.8
@@ -99,21 +100,19 @@ def test_after_a_server_that_hangs_the_next_prompts_do_not_wait(client, server):
 
 @pytest.mark.slow
 def test_a_prompt_without_an_answer_in_time_is_sent_behind_it(client, server):
+    client.script = CLIENT
     server.go_on.clear()
     client.run(prompt("one"))
     server.go_on.set()
-    until = time.monotonic() + TIMEOUT_SECONDS
-    while client.lines() and time.monotonic() < until:
-        time.sleep(0.05)
+    wait_until(lambda: client.lines() == [])
     assert {taken["prompt"] for taken in server.taken} == {"one"}
-    assert client.lines() == []
 
 
 @pytest.fixture
 def hanging(tmp_path):
     """Return a client whose server takes connections and never answers."""
     with socket.create_server(("127.0.0.1", 0), backlog=50) as listening:
-        yield Client(tmp_path, f"http://127.0.0.1:{listening.getsockname()[1]}")
+        yield Client(tmp_path, f"http://127.0.0.1:{listening.getsockname()[1]}", script=CLIENT)
 
 
 def test_a_start_waits_a_second_for_a_server_that_hangs_and_the_next_hardly(hanging):

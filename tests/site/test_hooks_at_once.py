@@ -15,6 +15,7 @@ from memory.engines.support.idempotency import MAX_TRIES, Answer, IdempotencyEng
 from memory.models import IdempotencyRecord, IngestedEvent, Session
 from tests.databases import ON_SQLITE
 from tests.site.hook_events import event
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SAID = event("UserPromptSubmit", prompt="Why do logins fail?", prompt_id="p1")
@@ -44,7 +45,7 @@ def at_once(work, twin):
             other = pool.submit(closing, twin)
             time.sleep(LONG)
             assert not other.done()
-        return first, other.result(20)
+        return first, other.result(TIMEOUT_SECONDS)
 
 
 def test_a_message_is_stored_once(ingest):

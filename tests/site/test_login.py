@@ -11,6 +11,7 @@ from django.test import Client, RequestFactory
 
 from day1site import login
 from memory.engines.support import rate_limits
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NAME, PASSWORD = "ann", "a secret of ann"
@@ -133,7 +134,7 @@ def test_few_passwords_are_checked_at_once_and_the_rest_is_told_to_wait(
         with mutex:
             at_once[0] += 1
             most[0] = max(most[0], at_once[0])
-        go_on.wait(30)
+        go_on.wait(TIMEOUT_SECONDS)
         with mutex:
             at_once[0] -= 1
 
@@ -149,7 +150,7 @@ def test_few_passwords_are_checked_at_once_and_the_rest_is_told_to_wait(
     for thread in threads:
         thread.start()
     for _ in range(40 - login.MAX_WAITING):
-        assert done.acquire(timeout=30)
+        assert done.acquire(timeout=TIMEOUT_SECONDS)
     assert [answer.status_code for answer in answers] == [429] * (40 - login.MAX_WAITING)
     assert {answer["Retry-After"] for answer in answers} == {str(login.RETRY_SECONDS)}
     go_on.set()

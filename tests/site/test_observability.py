@@ -15,9 +15,10 @@ from werkzeug import Response
 from day1site.request_log import name_route
 from memory.metrics import METRICS
 from tests.http_doubles import DoubleServer
-from tests.site.test_processes import Client, wait_until
+from tests.site.test_processes import Client
 from tests.systems import needs_fork, needs_proc
 from tests.up_process import ROOT, Up, prepared
+from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.slow, needs_fork, needs_proc]
 TRACE = "0af7651916cd43dd8448eb211c80319c"

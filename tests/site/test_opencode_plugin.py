@@ -4,7 +4,6 @@ import json
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,19 +12,19 @@ from typing import Any
 import pytest
 
 from conversations.models import Conversation, Message
-from day1site.cli.connect.clients import HOOK, OPENCODE_PLUGIN
+from day1site.cli.connect.clients import OPENCODE_PLUGIN
 from memory.actors import Actor
 from memory.engines.access.keys import KeyEngine
 from memory.engines.facts.engine import FactEngine
 from memory.models import Observation, Session
 from tests.site.test_hook_client import Client
 from tests.site.test_hook_prompts import server  # noqa: F401
+from tests.waiting import TIMEOUT_SECONDS, wait_until
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js"),
 ]
-TIMEOUT_SECONDS = 60
 RUNNER = """
 const [plugin, folder, options, steps] = process.argv.slice(1)
 const { Day1 } = await import(plugin)
@@ -49,7 +48,8 @@ def play(tmp_path: Path, actor: Actor, live_server: Any) -> Play:
 def run_plugin(client: Client, *steps: Step) -> list[Any]:
     folder = client.config.parent / "shop"
     (folder / ".git").mkdir(parents=True)
-    words = [sys.executable, "-I", "-S", str(HOOK), "--client", "opencode", "--config", str(client.config)]
+    words = [sys.executable, "-I", "-S", str(client.script), "--client", "opencode"]
+    words += ["--config", str(client.config)]
     done = run_node(folder, words, *steps)
     wait_until(lambda: not client.lines())
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -59,13 +59,6 @@ def run_node(folder: Path, command: list[str], *steps: Step) -> subprocess.Compl
     given = [OPENCODE_PLUGIN.as_uri(), str(folder), json.dumps({"command": command}), json.dumps(steps)]
     words = ["node", "--input-type=module", "-e", RUNNER, *given]
     return subprocess.run(words, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=True)
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + TIMEOUT_SECONDS
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def happen(kind: str, **properties: Any) -> Step:

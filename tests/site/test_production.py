@@ -11,7 +11,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment, prepared
+from tests.up_process import ROOT, Up, environment, prepared
+from tests.waiting import TIMEOUT_SECONDS
 
 NAME = "memory.example.org"
 SECURE = {"X-Forwarded-Proto": "https"}

@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
@@ -22,7 +21,8 @@ from day1site.cli.connect.service import description, installation, managers
 from day1site.cli.connect.service.description import Service, describe_service
 from day1site.cli.errors import CliError
 from memory.file_locks import try_lock
-from tests.up_process import ROOT, TIMEOUT_SECONDS, environment, provisioned
+from tests.up_process import ROOT, environment, provisioned
+from tests.waiting import TIMEOUT_SECONDS, wait_until
 
 SERVICE = Service(
     ("/opt/a b/python3", "/opt/day1/manage.py", "up", "--port", "8765", "100%$x"), Path("/d"), 8765
@@ -333,9 +333,7 @@ def check_login(person: Person, url: str) -> None:
 def check_kill(person: Person, url: str) -> None:
     before = person.read_pid()
     os.kill(before, signal.SIGKILL)
-    end = time.monotonic() + TIMEOUT_SECONDS
-    while not (person.read_pid() != before and answers(url)) and time.monotonic() < end:
-        time.sleep(0.1)
+    wait_until(lambda: person.read_pid() != before and answers(url))
     told = person.day1("service", "--format", "json")
     assert (told.returncode, '"state": "active"' in told.stdout) == (0, True)
     again = person.day1("service", "install")
@@ -344,6 +342,6 @@ def check_kill(person: Person, url: str) -> None:
 
 def answers(url: str) -> bool:
     try:
-        return bool(urlopen(f"{url}/api/v1/health/live", timeout=5).status == 200)
+        return bool(urlopen(f"{url}/api/v1/health/live", timeout=TIMEOUT_SECONDS).status == 200)
     except OSError:
         return False

@@ -10,6 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from day1site.settings.env import Env
 from day1site.settings.paths import database
+from tests.waiting import TIMEOUT_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 CLI, UP = ["manage.py", "day1", "facts"], ["manage.py", "up", "--port", "0"]
@@ -24,7 +25,7 @@ def start(words: list[str], folder: Path, **variables: str) -> tuple[int, str, s
         text=True,
         capture_output=True,
         env={**kept, "DAY1_NO_BOOTSTRAP": "1", **variables},
-        timeout=60,
+        timeout=TIMEOUT_SECONDS,
     )
     return done.returncode, done.stdout, done.stderr
 

@@ -9,7 +9,6 @@ import stat
 import struct
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -25,7 +24,8 @@ from day1site.server.process import bind
 from memory.engines.access.provisioning import FirstStart
 from tests import databases
 from tests.systems import HAS_PROC
-from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment, prepared
+from tests.up_process import ROOT, Up, environment, prepared
+from tests.waiting import TIMEOUT_SECONDS
 
 
 @pytest.fixture
@@ -86,9 +86,7 @@ def test_from_nothing_to_a_server_that_stops_cleanly_and_comes_back(up) -> None:
     with connect(server) as wire:
         wire.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert wire.recv(15) == b"HTTP/1.1 200 OK"
-        began = time.monotonic()
         assert server.stop(signal.SIGINT) == 0
-        assert time.monotonic() - began < 12
     assert server.output().splitlines()[-1] == "Stopped."
     assert "Traceback" not in server.output()
     # A clean stop leaves one complete database file.

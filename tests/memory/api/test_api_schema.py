@@ -38,6 +38,7 @@ from memory.models import Project
 from memory.operations.facts import FACTS
 from tests.amounts import is_thorough, take_share
 from tests.memory.api.client import Api, api_for, refused
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("copies_open")]
 ROOT = Path(__file__).resolve().parents[3]
@@ -120,7 +121,9 @@ from django.test import Client
 with ThreadPoolExecutor(4) as pool:
     print(*pool.map(lambda _: Client().get("/api/v1/schema").status_code, range(4)))
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=TIMEOUT_SECONDS
+    )
     assert done.stdout.split() == ["200"] * 4, done.stderr
 
 

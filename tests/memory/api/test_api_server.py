@@ -4,7 +4,6 @@ import http.client
 import json
 import re
 import subprocess
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.up_process import ROOT, Up, provisioned
+from tests.waiting import TIMEOUT_SECONDS, wait_until
 
 MIB = 1024 * 1024
 
@@ -28,7 +28,7 @@ def ask(
     server: Up, method: str, path: str, body: bytes | None = None, **headers: str
 ) -> tuple[int, Any, Any]:
     """Send one request with its path as it is; return status, headers and JSON."""
-    link = http.client.HTTPConnection(urlsplit(server.first["url"]).netloc, timeout=30)
+    link = http.client.HTTPConnection(urlsplit(server.first["url"]).netloc, timeout=TIMEOUT_SECONDS)
     sent = {"Authorization": f"Bearer {server.first['key']}", "Content-Type": "application/json"}
     link.request(method, f"/api/v1{path}", body, sent | {n.replace("_", "-"): v for n, v in headers.items()})
     answer = link.getresponse()
@@ -48,7 +48,11 @@ def test_every_example_of_the_guide_works(server: Up) -> None:
     # curl is silent about refusals by default.
     script = "set -eu\n" + "\n".join(blocks).replace("curl -s", "curl -sS --fail-with-body")
     done = subprocess.run(
-        ["bash", "-c", script], cwd=server.folder.parent, capture_output=True, text=True, timeout=60
+        ["bash", "-c", script],
+        cwd=server.folder.parent,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     assert '"created":true' in done.stdout
@@ -105,10 +109,8 @@ def test_twenty_clients_write_and_repeat_at_once(server: Up) -> None:
 
 
 def test_health_knows_that_the_worker_runs(server: Up) -> None:
-    end = time.monotonic() + 10
-    while (told := ask(server, "GET", "/health")[2])["status"] != "ok" and time.monotonic() < end:
-        time.sleep(0.2)
-    assert (told["status"], told["worker"]) == ("ok", "running")
+    wait_until(lambda: ask(server, "GET", "/health")[2]["status"] == "ok")
+    assert ask(server, "GET", "/health")[2]["worker"] == "running"
     assert ask(server, "GET", "/health", Authorization="")[2] == {"status": "ok"}
 
 

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,8 @@ from tests.databases import ON_SQLITE, only_on_sqlite
 from tests.memory.api.client import api_for
 from tests.memory.erasure.helpers import ERASURES, FACTS, WORD, files_with, tables_with
 from tests.memory.views.conftest import browser, person
-from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment, prepared
+from tests.up_process import ROOT, Up, environment, prepared
+from tests.waiting import wait_until
 
 SNAPSHOTS = SnapshotManager()
 
@@ -151,12 +151,10 @@ def test_a_server_goes_on_with_it_when_it_starts(tmp_path: Path) -> None:
     assert killed.returncode == -9
     assert any(WORD.encode() in path.read_bytes() for path in folder.rglob("*") if path.is_file())
     with Up(folder) as up:
-        end = time.monotonic() + TIMEOUT_SECONDS
-        rows: list[dict[str, Any]] = []
-        while not rows or rows[0]["state"] != "done":
-            assert time.monotonic() < end
-            time.sleep(0.2)
-            _, body = up.get("/api/v1/erasures", Authorization=f"Bearer {key}")
-            rows = json.loads(body)["results"]
-        assert [row["dropped"] for row in rows] == [["snapshot nightly"]]
+
+        def list_erasures() -> list[dict[str, Any]]:
+            return json.loads(up.get("/api/v1/erasures", Authorization=f"Bearer {key}")[1])["results"]
+
+        wait_until(lambda: [row["state"] for row in list_erasures()] == ["done"])
+        assert [row["dropped"] for row in list_erasures()] == [["snapshot nightly"]]
     assert not any(WORD.encode() in path.read_bytes() for path in folder.rglob("*") if path.is_file())

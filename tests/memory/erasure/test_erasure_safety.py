@@ -43,6 +43,7 @@ from tests.memory.erasure.helpers import (
     tables_with,
     write_everything,
 )
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SNAPSHOTS = SnapshotManager()
@@ -253,7 +254,7 @@ class TestOthersMeanwhile:
         while len(written) < 5:
             time.sleep(0.01)
         done = ERASURES.erase(actor=actor, scope="fact", target=str(fact.uid), confirm="test")
-        writer.join(60)
+        writer.join(TIMEOUT_SECONDS)
         assert (done.state, refused.is_set()) == ("done", True)
         assert tables_with(WORD) == set()
         assert FACTS.get_fact(fact_id=other.uid, actor=actor).confidence == 0.1
@@ -326,7 +327,7 @@ def busy_writers(actor: Any) -> Iterator[list[str]]:
     finally:
         ends.set()
         for thread in threads:
-            thread.join(60)
+            thread.join(TIMEOUT_SECONDS)
 
 
 class TestProof:

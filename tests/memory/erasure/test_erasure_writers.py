@@ -21,6 +21,7 @@ from memory.exceptions import Conflict
 from memory.models import Erasure, Fact, RecallLog, Session
 from memory.models.base import ERASED_MARK
 from tests.memory.erasure.helpers import ERASURES, FACTS, SESSION, WORD, tables_with, write_everything
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LATE = f"Late {WORD}, after the list was made."
@@ -54,7 +55,7 @@ class RunOnce:
     def _run(self) -> None:
         thread = threading.Thread(target=self._act)
         thread.start()
-        thread.join(60)
+        thread.join(TIMEOUT_SECONDS)
         assert not thread.is_alive()
 
     def _act(self) -> None:
