@@ -41,6 +41,7 @@ class ProjectPayer:
     def buy(self, expected: Tokens) -> "ProjectBill":
         """Count a request, and reserve its tokens. Raises ModelBudgetSpent, ProviderUnavailable."""
         if (known := _refusals.get(self.project_id)) and monotonic() < known[0]:
+            metrics.add("day1_model_calls", state="refused")
             raise known[1]
         bill = ProjectBill(self.project_id, Consumption.name_slot(self.project_id, MONTH), expected.total)
         limits = get_usage(self.project_id).limits
