@@ -36,7 +36,7 @@ class ImportReportShape(ImportShape):
     """An import with the report of its doctor."""
 
     findings = FindingsShape()
-    named = NamedShape(many=True, help_text="The first 500.")
+    named = NamedShape(many=True, help_text="The first 3,000.")
     facts = s.IntegerField(help_text="Its facts that its branch shows now.")
 
 

@@ -3,10 +3,8 @@
 import base64
 import json
 import re
-import shutil
 import sqlite3
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 import pytest
@@ -18,55 +16,9 @@ from memory.engines.facts.engine import FactEngine
 from memory.models import Branch, Fact, Project
 from tests.command_line import Day1
 from tests.memory.views.conftest import browser, person
+from tests.site.product_stores import STORES, TABLE, build_database, build_store, count_on, run_import, show
 
 pytestmark = pytest.mark.django_db(transaction=True)
-STORES = Path(__file__).parent / "products" / "stores"
-
-ORDER = "records new known duplicate refused links relations".split()
-ORDER += "junk echo hostile stale contradictory unsourced".split()
-# product -> the file to name, what becomes of its records (of twenty memories), what its doctor finds
-TABLE: dict[str, tuple[str, str, str]] = {
-    "mem0": ("", "records=20 new=18 duplicate=2", "junk=2 echo=2 hostile=1 stale=1"),
-    "langgraph": ("store.db", "records=20 new=18 duplicate=2", "junk=2 echo=2 hostile=1"),
-    "engrava": ("engrava.db", "records=20 new=18 duplicate=2 links=6", "junk=2 echo=2 hostile=1"),
-    "claude-mem": ("claude-mem.db", "records=22 new=22 links=4", "echo=2 hostile=1"),
-    "zep": ("zep.json", "records=25 new=23 duplicate=2 links=20 relations=20", "junk=2 echo=2 hostile=1"),
-    "graphiti": (
-        "graph.json",
-        "records=22 new=20 duplicate=2 links=18 relations=20",
-        "junk=2 echo=2 hostile=1 stale=1",
-    ),
-    "letta": ("agent.af", "records=20 new=18 duplicate=2", "junk=2 echo=2 hostile=1"),
-    "mcp-memory": ("memory.jsonl", "records=20 new=18 known=2 relations=1", "junk=2 echo=2 hostile=1"),
-    "basic-memory": ("", "records=20 new=18 duplicate=2 relations=1", "junk=2 echo=2 hostile=1"),
-}
-
-
-def build_store(product: str, folder: Path) -> Path:
-    """Return the store of a product, with SQLite files made of the rows that its package wrote."""
-    target = folder / product
-    shutil.copytree(STORES / product, target)
-    for rows in target.glob("*.rows.json"):
-        build_database(target / f"{rows.name.removesuffix('.rows.json')}.db", json.loads(rows.read_text()))
-        rows.unlink()
-    return target / TABLE[product][0]
-
-
-def build_database(file: Path, tables: dict[str, Any]) -> None:
-    with sqlite3.connect(file) as connection:
-        for name, table in tables.items():
-            columns = ", ".join(f'"{column}"' for column in table["columns"])
-            marks = ", ".join("?" for _ in table["columns"])
-            connection.execute(f"CREATE TABLE {name} ({columns})")
-            connection.executemany(f"INSERT INTO {name} VALUES ({marks})", table["rows"])
-    connection.close()
-
-
-def run_import(day1: Day1, product: str, path: Path) -> dict[str, Any]:
-    _status, out, err = day1("import-from", product, str(path), "--format", "json")
-    assert out, err
-    [report] = json.loads(out)["imports"]
-    return dict(report)
 
 
 @pytest.mark.parametrize("product", TABLE)
@@ -82,14 +34,6 @@ def test_a_store_of_a_product_arrives_with_its_report_and_once(
     assert again["counts"]["known"] + again["counts"]["duplicate"] == report["counts"]["records"]
     assert count_on(report["branch"]) == report["facts"]
     assert count_on("main") == 0
-
-
-def show(counts: dict[str, Any]) -> str:
-    return " ".join(f"{name}={counts[name]}" for name in ORDER if counts.get(name))
-
-
-def count_on(branch: str) -> int:
-    return int(Fact.objects.on(Branch.objects.get(name=branch)).count())
 
 
 # ---- what is flagged, and goes on ------------------------------------------------------------------
@@ -146,82 +90,6 @@ def test_what_is_hostile_stays_flagged_and_secrets_are_not_stored(day1: Day1, tm
     flagged = {text: [tag.rpartition(":")[2] for tag in tags[1:]] for text, tags in found.items()}
     assert list(flagged.values()) == [["hostile"], ["secret"], ["junk"], ["echo"]]
     assert "ghp_" not in str(found)
-
-
-# ---- what is refused -------------------------------------------------------------------------------
-
-
-def test_a_branch_is_refused_whose_name_leaves_its_findings_no_room(day1: Day1, tmp_path: Path) -> None:
-    path, names = build_store("zep", tmp_path), ["import/" + "z" * length for length in (80, 79)]
-    assert (
-        "branch has at most 86 characters" in day1("import-from", "zep", str(path), "--branch", names[0])[2]
-    )
-    assert not Branch.objects.filter(name__in=names).exists()
-    told = json.loads(day1("import-from", "zep", str(path), "--branch", names[1], "--format", "json")[1])
-    assert show(told["imports"][0]["counts"]) == TABLE["zep"][1]
-
-
-def lock(file: Path) -> Any:
-    connection = sqlite3.connect(file, isolation_level=None)
-    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-    connection.execute("BEGIN EXCLUSIVE")
-    return connection
-
-
-def test_a_store_that_cannot_be_read_is_refused_in_words(
-    day1: Day1, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("day1site.cli.importing.products.sqlite_files.WAIT_SECONDS", 0.1)
-    store = build_store("engrava", tmp_path)
-    other = tmp_path / "old.db"
-    build_database(other, {"thought": {"columns": ["thought_id", "content"], "rows": []}})
-    (tmp_path / "graph.kuzu").write_bytes(b"KUZU\x00\x00")
-    (tmp_path / "empty.db").touch()
-    (tmp_path / "numbers.json").write_text("[3]")
-    (tmp_path / "none.db").write_text("nothing of the kind")
-    refused = {
-        ("mem0", store): "engrava.db is no store of mem0. It looks like engrava: day1 import-from engrava.",
-        (
-            "engrava",
-            other,
-        ): "old.db is of a version of engrava that is not known: thought has no lifecycle_status.",
-        ("engrava", tmp_path / "none.db"): "none.db is no store of engrava.",
-        ("letta", STORES / "graphiti" / "graph.json"): "graph.json is no store of letta.",
-        ("zep", tmp_path / "numbers.json"): "numbers.json is no store of zep.",
-        ("zep", STORES / "letta" / "agent.af"): "agent.af is no store of zep. It looks like letta:",
-        ("graphiti", tmp_path / "graph.kuzu"): "graph.kuzu is a graph database",
-        ("engrava", tmp_path / "empty.db"): "empty.db is no store of engrava.",
-    }
-    for (product, file), reason in refused.items():
-        status, _, err = day1("import-from", product, str(file))
-        assert (status, reason in err) == (1, True), err
-    holder = lock(store)
-    assert (
-        "engrava.db is locked: end the program that uses it" in day1("import-from", "engrava", str(store))[2]
-    )
-    holder.close()
-    assert MemoryImport.objects.count() == 0
-    assert day1("import-from", "engrava", str(store))[0] == 0
-
-
-def test_of_a_damaged_store_what_can_be_read_is_read(day1: Day1, tmp_path: Path) -> None:
-    store = build_store("engrava", tmp_path)
-    with sqlite3.connect(store) as connection:
-        copies = "SELECT thought_id || ?, thought_type, essence, content || ? AS content"
-        names = "thought_id, thought_type, essence, content, lifecycle_status, source, created_at"
-        for number in range(200):
-            rest = "lifecycle_status, source, created_at FROM thought LIMIT 20"
-            connection.execute(
-                f"INSERT INTO thought ({names}) {copies}, {rest}", (f"-{number}", f" {number}")
-            )
-    connection.close()
-    whole = store.read_bytes()
-    store.write_bytes(whole[: len(whole) // 2])
-    assert "engrava.db cannot be read, or ends half way" in day1("import-from", "engrava", str(store))[2]
-    store.write_bytes(whole[: len(whole) // 2] + bytes(len(whole) - len(whole) // 2))
-    status, out, err = day1("import-from", "engrava", str(store), "--dry-run", "--format", "json")
-    assert status == 1, err
-    assert json.loads(out)["broken"] == 1, err
 
 
 def test_the_page_of_an_import_leads_to_exactly_its_facts(
@@ -283,14 +151,39 @@ def test_a_large_import_stands_on_several_branches_and_goes_on(
     for states in (("new=4", "new=3"), ("known=4", "known=3")):
         told = json.loads(day1("import-from", "mcp-memory", str(file), "--format", "json")[1])["imports"]
         assert [show(one["counts"]) for one in told] == [
-            f"records=4 {states[0]} relations=1",
-            f"records=3 {states[1]}",
+            f"records=4 {states[0]}",
+            f"records=3 {states[1]} relations=1",
         ]
         branches = ["import/mcp-memory-large", "import/mcp-memory-large-part-2"]
         assert [(one["branch"], count_on(one["branch"])) for one in told] == [
             (branches[0], 4),
             (branches[1], 3),
         ]
+
+
+def test_what_belongs_together_stands_on_one_branch(
+    day1: Day1, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("day1site.cli.importing.arrival.MAX_FACTS", 6)
+    path = build_store("zep", tmp_path)
+    told = json.loads(day1("import-from", "zep", str(path), "--format", "json")[1])["imports"]
+    assert [show(one["counts"]) for one in told] == 5 * ["records=5 new=5 links=4 relations=4"]
+    kept = {fact.metadata["links"][0] for fact in Fact.objects.all_versions() if "links" in fact.metadata}
+    assert len(kept) == 5
+
+
+def test_what_was_left_out_does_not_come_back(day1: Day1, tmp_path: Path) -> None:
+    path = build_store("letta", tmp_path)
+    report = run_import(day1, "letta", path)
+    day1("imports", "propose", report["id"])
+    again = run_import(day1, "letta", path)
+    assert (show(again["counts"]), again["state"], again["facts"]) == (
+        "records=20 known=18 duplicate=2",
+        "proposed",
+        13,
+    )
+    assert count_on(report["branch"]) == 13
+    assert "nothing new, 18 known, 2 duplicate" in day1("imports", "show", report["id"])[1]
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,9 @@ from memory.models import Fact, MergeRequest
 KIND = "memory.import"
 PREFIX = "import/"
 SLUG_LENGTH = 50
-MAX_NAMED = 500  # records that a report names; all are counted
+MAX_NAMED = (
+    3000  # records and places that a report names, of a branch by the command line all; all are counted
+)
 CHECKS = IMPORT.field_checks(Use.CREATE)
 FILTERS = make_filter_checks(IMPORT_FILTERS)
 State = MemoryImport.State
@@ -129,7 +131,8 @@ class ImportEngine:
             tally.name_part("broken", place, str(one.get("reason", "")))
         with write_transaction():
             row = self._find_open(import_id, actor)
-            row.state, row.counts = State.FINISHED, {**row.counts, "skipped": counts}
+            row.state = State.PROPOSED if has_open_request(row) else State.FINISHED
+            row.counts = {**row.counts, "skipped": counts}
             add_tally(actor, row, tally)
         return self._report(row, actor)
 
@@ -234,6 +237,11 @@ def make_import(actor: Actor, name: str, values: Mapping[str, Any]) -> MemoryImp
 def save_import(actor: Actor, row: MemoryImport) -> None:
     row.updated_at = actor.write_time()
     row.save()
+
+
+def has_open_request(row: MemoryImport) -> bool:
+    open_ones = MergeRequest.objects.filter(state__in=MergeRequest.PENDING)
+    return row.request is not None and open_ones.filter(pk=row.request).exists()
 
 
 def add_tally(actor: Actor, row: MemoryImport, tally: Tally) -> None:

@@ -14,12 +14,14 @@ from curation.engines.imports.comparison import find_pairs
 from curation.engines.imports.doctor import examine_record
 from curation.models import MemoryImport
 from memory.actors import Actor
+from memory.db.querysets import Lineage
 from memory.engines.facts.import_export import BROKEN, ERASED, NEW, Outcome
 from memory.engines.facts.import_lines import Line, edge_key
 from memory.engines.support import validation as c
 from memory.engines.support.batches import gather_in
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.erased import as_uuid
+from memory.engines.versions.lookup import select_tombstones
 from memory.exceptions import Day1Error, Invalid
 from memory.models import Fact, FactLink
 from memory.redaction import count_marks, redact_all, redact_text
@@ -29,8 +31,10 @@ LINK_CHECKS = {one.name: one.check for one in LINK.fields}
 KNOWN, DUPLICATE, REFUSED, REDACTED = "known", "duplicate", "refused", "redacted"
 MAX_TAGS = 40  # of the product's own: the others are of the import
 SOURCE_FIELDS = ("author", "session", "origin", "updated_at", "kind")
+OWNER = ("user_id", "app_id")
 SAME_TEXT = "It says what this fact says."
-NO_END = "not_found: a link names a record that did not come."
+NO_END = "not_found: a link names a record that is not on this branch."
+SAME_END = "Both of its ends are one fact here."
 Record = Mapping[str, Any]
 
 
@@ -123,12 +127,18 @@ class RecordArrival:
         """Write the new records, and count what becomes of each."""
         self.facts = ProductFacts(self.facts.actor, self.label)
         good, outcomes, fresh = self.facts.sort_lines(commit, lines)
+        gone = find_deleted(commit.lineage, fresh)
+        good, fresh = ([line for line in found if line.uid not in gone] for found in (good, fresh))
+        self.facts.ids = {name: uid for name, uid in self.facts.ids.items() if uid not in gone}
         for line in fresh:
             self.flag(line)
         self.facts.write_lines(commit, good, fresh)
         sources = load_sources(commit, good)
         for outcome in outcomes:
-            self.count_outcome(outcome, sources)
+            if outcome.fact_id in gone:
+                self.tally.counts[KNOWN] += 1
+            else:
+                self.count_outcome(outcome, sources)
 
     def flag(self, line: Line) -> None:
         finding, other = self.pairs.get(line.number, ("", ""))
@@ -159,12 +169,14 @@ class RecordArrival:
             start, end = map(self.facts.ids.get, pair) if pair else (None, None)
             if not start or not end:
                 self.tally.name_part(REFUSED, describe_link(link), NO_END)
-            elif start != end:
+            elif start == end:
+                self.tally.name_part(REFUSED, describe_link(link), SAME_END, start)
+            else:
+                self.tally.counts["links"] += 1
                 row = FactLink(from_id=start, to_id=end, link_type=FactLink.Type.ASSOCIATED)
                 edges.setdefault(edge_key(row), row)
         stored = load_edges(commit, {row.from_id for row in edges.values()})
         commit.add_rows([row for key, row in edges.items() if key not in stored])
-        self.tally.counts["links"] += len(edges)
 
     def list_duplicates(self) -> dict[UUID, UUID]:
         """Return the facts that stand for records which say the same, by the ids of those."""
@@ -194,6 +206,21 @@ def check_record(record: Any) -> Record:
         if not str(found.get(name, "")).strip():
             raise Invalid("{field} is needed.", field=name)
     return found
+
+
+def find_deleted(lineage: Lineage, lines: Sequence[Line]) -> set[UUID | None]:
+    """Return the ids of new lines whose fact, or another of their text and owner, was deleted on the branch:
+    what somebody left out of an import does not come back with the next run.
+    """
+    rows = select_tombstones(lineage, Fact)
+    sources = gather_in(rows, "source_id", {str(name) for line in lines for name in line.names}, "source_id")
+    texts = gather_in(rows, "norm_hash", {line.row.norm_hash for line in lines}, "norm_hash", *OWNER)
+    return {
+        line.uid
+        for line in lines
+        if sources.intersection(map(str, line.names))
+        or (line.row.norm_hash, line.row.user_id, line.row.app_id) in texts
+    }
 
 
 def load_sources(view: Any, lines: Sequence[Line]) -> dict[UUID | None, str]:

@@ -3,7 +3,8 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -36,34 +37,32 @@ PRODUCTS: dict[str, Callable[[Path, Report], Found]] = {
     "engrava": engrava.read,
     "langgraph": langgraph.read,
 }
+Edge = tuple[str, dict[str, Any]]  # "relations" or "links", and the one that goes there
 BATCH_SIZE = 500  # records in one request, and in one commit
 BATCH_BYTES = 2 * 1024 * 1024
 MAX_EDGES = 1000  # relations or links in one request
-MAX_FACTS = 2000  # on one branch: what a merge request writes at once
+MAX_FACTS = 2000  # on one branch, and MAX_ROWS with their edges: other writers wait while it is merged
+MAX_ROWS = 5000
+EARLY = 0.75  # of a branch, from where on it ends where its conversation, note or agent does
 
 
 class ProductImport:
-    """One run over what a product left. A large one goes to several branches, each with its own report."""
+    """One run over what a product left, which is read once. A large one goes to several branches, each with
+    its own report.
+    """
 
     def __init__(self, client: Client, product: str, path: Path, branch: str, since: str = "") -> None:
         self.client, self.product, self.path = client, product, path
         self.branch, self.since = branch, since
         self.answers: list[Answer] = []  # the import of each branch
-        self.places: dict[str, int] = {}  # the branch of a memory with links, where it is not the first
-        self.has_edges = False
+        self.sent = 0
 
     def run(self, report: Report) -> list[Answer]:
-        """Send memories, then relations and links, which need both of their ends. Return the reports."""
-        sent = 0
+        """Send what there is, branch by branch. Return the reports."""
         with progress("Importing") as update:
-            for batch in cut_batches(self.read_memories(report)):
-                self.send_records(batch, sent // MAX_FACTS)
-                sent += len(batch)
-                update(sent, None)
-        if self.has_edges and not self.answers:
-            self.begin(0)
-        if self.has_edges:
-            self.send_edges()
+            for part, found in groupby(number_parts(self.read(report)), itemgetter(0)):
+                self.begin(part)
+                self.send_part((one for _part, one in found), update)
         return self.finish(report)
 
     def count(self, report: Report) -> Counter[str]:
@@ -81,17 +80,18 @@ class ProductImport:
             else:
                 yield one
 
-    def read_memories(self, report: Report) -> Iterator[Memory]:
-        for one in self.read(report):
-            self.has_edges = self.has_edges or isinstance(one, Relation) or bool(one.links)
-            if isinstance(one, Memory):
-                yield one
-
-    def send_records(self, batch: list[Memory], part: int) -> None:
-        if part == len(self.answers):
-            self.begin(part)
-        self.places |= {one.id: part for one in batch if one.links and part}
-        self.send(part, records=[clean_value(one.as_record()) for one in batch])
+    def send_part(self, found: Found, update: Callable[[int, int | None], None]) -> None:
+        """Send the memories of a branch, then its relations and links, which need both of their ends."""
+        edges: list[Edge] = []
+        for batch in cut_batches(keep_edges(found, edges)):
+            self.send(records=[clean_value(one.as_record()) for one in batch])
+            self.sent += len(batch)
+            update(self.sent, None)
+        for start in range(0, len(edges), MAX_EDGES):
+            content: dict[str, list[Any]] = {"relations": [], "links": []}
+            for kind, edge in edges[start : start + MAX_EDGES]:
+                content[kind].append(clean_value(edge))
+            self.send(**content)
 
     def begin(self, part: int) -> None:
         suffix = f"-part-{part + 1}" if part else ""
@@ -99,19 +99,8 @@ class ProductImport:
         where = {"branch": f"{self.branch}{suffix}"} if self.branch else {}
         self.answers.append(self.client.call("imports.create", product=self.product, file=file, **where))
 
-    def send(self, part: int, **content: Any) -> None:
-        self.client.call("imports.records", import_id=self.answers[part]["id"], **content)
-
-    def send_edges(self) -> None:
-        """Send what stands between memories: a link to the branch of the one that it leads from."""
-        edges = list_edges(self.read(Report()))
-        while portion := list(islice(edges, MAX_EDGES)):
-            parts: dict[int, dict[str, list[Any]]] = {}
-            for start, kind, edge in portion:
-                content = parts.setdefault(self.places.get(start, 0), {"relations": [], "links": []})
-                content[kind].append(clean_value(edge))
-            for part, content in parts.items():
-                self.send(part, **content)
+    def send(self, **content: Any) -> None:
+        self.client.call("imports.records", import_id=self.answers[-1]["id"], **content)
 
     def finish(self, report: Report) -> list[Answer]:
         """End the import of each branch; the first is told what could not be read."""
@@ -140,12 +129,26 @@ def cut_batches(memories: Iterator[Memory]) -> Iterator[list[Memory]]:
         yield batch
 
 
-def list_edges(found: Found) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Yield relations and links, each with the memory that it leads from; relations lead from none."""
+def number_parts(found: Found) -> Iterator[tuple[int, Memory | Relation]]:
+    """Yield each with the number of its branch; what belongs together stays so where there is room."""
+    part = facts = rows = 0
+    group = ""
     for one in found:
-        if isinstance(one, Relation):
-            yield "", "relations", one.as_record()
+        own, links = (one.get_group(), len(one.links)) if isinstance(one, Memory) else (group, 0)
+        fullness = max(facts / MAX_FACTS, (rows + links) / MAX_ROWS)
+        if rows and fullness >= (1 if own == group else EARLY):
+            part, facts, rows = part + 1, 0, 0
+        group = own
+        facts += isinstance(one, Memory)
+        rows += 1 + links
+        yield part, one
+
+
+def keep_edges(found: Found, edges: list[Edge]) -> Iterator[Memory]:
+    """Yield the memories; their links and the relations between them are added to a list."""
+    for one in found:
+        if isinstance(one, Memory):
+            edges += [("links", {"from": one.id, "to": end, "type": kind}) for kind, end in one.links]
+            yield one
         else:
-            yield from (
-                (one.id, "links", {"from": one.id, "to": end, "type": kind}) for kind, end in one.links
-            )
+            edges.append(("relations", one.as_record()))

@@ -72,9 +72,7 @@ Counts = Counter[tuple[str, str]]
 @branch_option
 def import_from(run: Invocation, kind: str, path: str, since: int | None, dry_run: bool, branch: str) -> int:
     """End with status 1 when a line was broken; all the others are in the store then."""
-    source = Path(path).expanduser()
-    if not source.exists():
-        raise UsageError(f"There is no {path}.")
+    source = find_source(path)
     if source.is_dir() and not os.access(source, os.R_OK | os.X_OK):
         raise CliError("invalid", f"{path} may not be read.")
     if since is not None and since < 1:
@@ -86,6 +84,22 @@ def import_from(run: Invocation, kind: str, path: str, since: int | None, dry_ru
     counts, report = import_memory(client, kind, source, branch, dry_run, since)
     print_report(run, counts, report, branch, dry_run)
     return 1 if report.broken_count else 0
+
+
+def find_source(path: str) -> Path:
+    """Return the file or folder that is meant. Raises UsageError in words for what is none."""
+    if not path.strip():
+        raise UsageError("Name a file or a folder: the path is empty.")
+    if "://" in path:
+        raise UsageError(f"{path} is an address: fetch what it holds, and name the file.")
+    source = Path(path).expanduser()
+    try:
+        source.stat()
+    except PermissionError:
+        raise CliError("invalid", f"{path} may not be read.") from None
+    except (OSError, ValueError, RuntimeError):
+        raise UsageError(f"There is no {path[:200]}.") from None
+    return source
 
 
 def import_memory(

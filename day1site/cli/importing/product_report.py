@@ -45,23 +45,35 @@ def import_product(
     explain_report(report, MAX_SHOWN)
     if not answers and not report.empty and not report.skipped:
         raise CliError("invalid", f"Nothing in {path} could be read as {product}: nothing was imported.")
-    lines = [line for answer in answers for line in describe(answer)]
+    lines = [line for answer in answers for line in describe(answer, MAX_SHOWN)]
+    if len(answers) > 1:
+        lines.append(f"It stands on {len(answers)} branches, each with a report and a merge of its own.")
     answer = {"imports": answers, "files": report.files, **list_unread(report)}
     run.show_line(answer, "\n".join(lines) or f"{path.name} holds nothing.")
     return 1 if report.broken_count or any(one["counts"]["refused"] for one in answers) else 0
 
 
-def describe(answer: Answer) -> list[str]:
-    """Return the report of one import, line by line."""
+def describe(answer: Answer, most: int | None = None) -> list[str]:
+    """Return the report of one import, line by line; with ``most`` no more records than that are named."""
     counts, findings = answer["counts"], answer["findings"]
-    came = ", ".join(f"{counts[name]} {name}" for name in COUNTED if counts[name]) or "nothing"
+    parts = [f"{counts[name]} {name}" for name in COUNTED if counts[name]]
+    came = ", ".join(parts if counts["new"] else ["nothing new", *parts])
     edges = "".join(f"; {counts[name]} {name}" for name in ("relations", "links") if counts[name])
     return [
         f"{counts['records']} records of {answer['product']}: {came}{edges}; on {answer['branch']}.",
         *describe_findings(findings, answer["facts"]),
-        *describe_named(answer["named"]),
-        f"Go on with: day1 imports propose {answer['id']}",
+        *describe_named(answer["named"], most),
+        name_next(answer),
     ]
+
+
+def name_next(answer: Answer) -> str:
+    """Return the way on from an import in its state."""
+    if answer["state"] == "reading":
+        return "It has not ended: run the same command again."
+    if answer["state"] == "proposed":
+        return f"Its merge request is open: day1 merge-request list --source {answer['branch']}"
+    return f"Go on with: day1 imports propose {answer['id']}"
 
 
 def describe_findings(findings: Answer, total: int) -> list[str]:
@@ -72,8 +84,8 @@ def describe_findings(findings: Answer, total: int) -> list[str]:
     ]
 
 
-def describe_named(named: Sequence[Answer]) -> list[str]:
+def describe_named(named: Sequence[Answer], most: int | None) -> list[str]:
     """Return the first records that are no fact of their own."""
-    lines = [f"  {one['state']} {one['id']!r}: {one['reason']}" for one in named[:MAX_SHOWN]]
+    lines = [f"  {one['state']} {one['id']!r}: {one['reason']}" for one in named[:most]]
     more = len(named) - len(lines)
     return lines + ([f"  and {more} more, see day1 imports show"] if more > 0 else [])

@@ -1578,7 +1578,7 @@ export interface ImportRecordsInput {
 /** An import with the report of its doctor. */
 export interface ImportReport extends Import {
   findings: Findings;
-  /** The first 500. */ named: Named[];
+  /** The first 3,000. */ named: Named[];
   /** Its facts that its branch shows now. */ facts: number;
 }
 

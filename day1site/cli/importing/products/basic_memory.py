@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from conversations.capture.transcripts.records import Report, find_files, is_readable, moment
+from conversations.capture.transcripts.records import Report, is_readable, moment
 from day1site.cli.importing.instructions import read_front_matter
-from day1site.cli.importing.products.records import Found, Memory, Relation, read_list
+from day1site.cli.importing.products.records import Found, Memory, Relation, find_stores, read_list
 from day1site.cli.importing.products.sqlite_files import Store, is_sqlite, open_store
 
 OBSERVATION = re.compile(r"\s*[-*] \[([^\[\]]{1,60})\]\s+(.+)")
@@ -26,7 +26,7 @@ def read(path: Path, report: Report) -> Found:
         with open_store(path, "basic-memory", report) as store:
             yield from read_index(store)
         return
-    for file in find_files(path, "*.md"):
+    for file in find_stores(path, "basic-memory", "*.md"):
         if is_readable(file, report) and not is_sqlite(file):
             yield from read_note(file, path if path.is_dir() else file.parent, report)
 

@@ -4,17 +4,37 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from conversations.capture.transcripts.records import Report, find_files, moment
-from day1site.cli.importing.products.records import Found, Memory, read_list, read_object
+from conversations.capture.transcripts.records import Report, moment
+from day1site.cli.importing.products.records import (
+    Found,
+    Memory,
+    find_stores,
+    read_list,
+    read_object,
+    read_stores,
+)
 from day1site.cli.importing.products.sqlite_files import Store, open_store
 
 OVER = ("ARCHIVED", "SUPERSEDED", "EXPIRED", "DELETED", "FADED")
 
 
 def read(path: Path, report: Report) -> Found:
-    file = next(iter(find_files(path, "*.db")), path)
+    files = find_stores(path, "engrava", "*.db")
+    yield from read_stores(files, report, lambda file: read_file(file, report))
+
+
+def read_file(file: Path, report: Report) -> Found:
     with open_store(file, "engrava", report) as store:
-        store.require("thought", "thought_id", "thought_type", "content", "lifecycle_status", "source")
+        store.require(
+            "thought",
+            "thought_id",
+            "thought_type",
+            "content",
+            "essence",
+            "lifecycle_status",
+            "source",
+            "created_at",
+        )
         for row in store.read_rows("SELECT * FROM thought ORDER BY created_at, thought_id"):
             if str(row["content"] or row["essence"] or "").strip():
                 yield read_thought(store, row)

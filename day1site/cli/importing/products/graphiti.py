@@ -26,4 +26,4 @@ def read(path: Path, report: Report) -> Found:
             report.skip("lines without a text", not found)
             yield from found
         return
-    yield from zep.read_graph(path, report, "graphiti")
+    yield from zep.read_graphs(path, report, "graphiti")

@@ -9,10 +9,12 @@ from day1site.cli.importing.products.records import (
     Found,
     Memory,
     decode_json,
+    find_stores,
     guess_product,
     list_objects,
     read_json,
     read_jsonl,
+    read_stores,
     read_text,
     refuse_product,
 )
@@ -23,6 +25,11 @@ OWNERS = ("user_id", "user", "users")
 
 
 def read(path: Path, report: Report) -> Found:
+    files = find_stores(path, "langgraph", "*.db", "*.json", "*.jsonl")
+    yield from read_stores(files, report, lambda file: read_file(file, report))
+
+
+def read_file(path: Path, report: Report) -> Found:
     for file, number, row in list_rows(path, report):
         namespace = read_namespace(row.get("prefix", row.get("namespace")))
         if row.get("key") is None or namespace is None:
@@ -45,7 +52,7 @@ def list_rows(path: Path, report: Report) -> Iterator[tuple[Path, int, Mapping[s
         yield from ((path, number, row) for number, row in list_objects(rows, path, report, "an item"))
     else:
         with open_store(path, "langgraph", report) as store:
-            store.require("store", "prefix", "key", "value", "created_at")
+            store.require("store", "prefix", "key", "value", "created_at", "updated_at")
             query = "SELECT prefix, key, value, created_at, updated_at FROM store ORDER BY prefix, key"
             yield from ((path, number, row) for number, row in enumerate(store.read_rows(query), 1))
 

@@ -4,15 +4,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from conversations.capture.transcripts.records import Report, find_files, moment, text_in
+from conversations.capture.transcripts.records import Report, moment, text_in
 from day1site.cli.importing.products.records import (
     Found,
     Memory,
+    find_stores,
     guess_product,
     list_objects,
     read_json,
     read_list,
     read_object,
+    read_stores,
     read_text,
     refuse_product,
 )
@@ -21,13 +23,17 @@ SPOKEN = ("user", "assistant")
 
 
 def read(path: Path, report: Report) -> Found:
-    for file in find_files(path, "*.af", "*.json"):
-        value = read_json(file, report)
-        if value is None:
-            continue
-        if not isinstance(value, Mapping) or not ({"agents", "core_memory", "passages"} & value.keys()):
-            raise refuse_product(file, "letta", guess_product(value))
-        yield from read_agents(value, file, report)
+    files = find_stores(path, "letta", "*.af", "*.json")
+    yield from read_stores(files, report, lambda file: read_file(file, report))
+
+
+def read_file(file: Path, report: Report) -> Found:
+    value = read_json(file, report)
+    if value is None:
+        return
+    if not isinstance(value, Mapping) or not ({"agents", "core_memory", "passages"} & value.keys()):
+        raise refuse_product(file, "letta", guess_product(value))
+    yield from read_agents(value, file, report)
 
 
 def read_agents(value: Mapping[str, Any], file: Path, report: Report) -> Iterator[Memory]:

@@ -4,15 +4,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from conversations.capture.transcripts.records import Report, find_files, moment
+from conversations.capture.transcripts.records import Report, moment
 from day1site.cli.importing.products.records import (
     Found,
     Memory,
     Relation,
+    find_stores,
     guess_product,
     list_objects,
     read_json,
     read_jsonl,
+    read_stores,
     read_text,
     refuse_product,
 )
@@ -20,12 +22,16 @@ from day1site.cli.importing.products.records import (
 
 def read(path: Path, report: Report) -> Found:
     """Yield an observation a memory, with the name of its entity, and all relations."""
-    for file in find_files(path, "memory.json*"):
-        if whole := read_whole(file, report):
-            rows = iter([one for part in whole for one in list_objects(part, file, report)])
-        else:
-            rows = read_jsonl(file, report)
-        yield from read_rows(rows, file, report)
+    files = find_stores(path, "mcp-memory", "memory.json*")
+    yield from read_stores(files, report, lambda file: read_file(file, report))
+
+
+def read_file(file: Path, report: Report) -> Found:
+    if whole := read_whole(file, report):
+        rows = iter([one for part in whole for one in list_objects(part, file, report)])
+    else:
+        rows = read_jsonl(file, report)
+    yield from read_rows(rows, file, report)
 
 
 def read_whole(file: Path, report: Report) -> list[Any]:

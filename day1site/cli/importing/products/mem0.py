@@ -4,21 +4,28 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from conversations.capture.transcripts.records import Report, find_files, moment
+from conversations.capture.transcripts.records import Report, moment
 from day1site.cli.importing.products.qdrant import read_points
 from day1site.cli.importing.products.records import (
     Found,
     Memory,
+    find_stores,
     guess_product,
     list_objects,
     read_json,
     read_list,
     read_object,
+    read_stores,
     read_text,
     refuse_product,
     without,
 )
-from day1site.cli.importing.products.sqlite_files import Store, is_sqlite, open_store
+from day1site.cli.importing.products.sqlite_files import (
+    Store,
+    is_sqlite,
+    open_known_ids,
+    open_store,
+)
 
 OWN = (
     "data memory text hash text_lemmatized created_at updated_at user_id agent_id run_id app_id actor_id role"
@@ -29,13 +36,16 @@ NAMES = ("history.db", "storage.sqlite", "*.json")
 
 def read(path: Path, report: Report) -> Found:
     """Yield the memories of a folder or a file; what the history alone has was deleted."""
-    files = find_files(path, *NAMES)
-    seen: set[str] = set()
-    for file in sorted(files, key=lambda one: one.name == "history.db"):
-        for found in read_file(file, report, is_alone=len(files) == 1):
-            if found.id not in seen:
-                seen.add(found.id)
-                yield found
+    files = sorted(find_stores(path, "mem0", *NAMES), key=lambda one: one.name == "history.db")
+    is_alone = len(files) == 1
+    found = read_stores(files, report, lambda file: read_file(file, report, is_alone=is_alone))
+    yield from found if is_alone else drop_repeated(found)
+
+
+def drop_repeated(memories: Found) -> Found:
+    """Yield each memory once: what is known of them stands in a file, however many there are."""
+    with open_known_ids() as is_new:
+        yield from (one for one in memories if not isinstance(one, Memory) or is_new(one.id))
 
 
 def read_file(file: Path, report: Report, *, is_alone: bool) -> Iterator[Memory]:
@@ -101,10 +111,14 @@ def read_payload(row: Mapping[str, Any], uid: str, report: Report) -> Iterator[M
 
 def read_history(store: Store) -> Iterator[Memory]:
     """Yield each memory as its last event left it."""
-    columns = store.require("history", "memory_id", "new_memory", "old_memory", "event")
-    who = ", ".join(name if name in columns else f"NULL AS {name}" for name in ("actor_id", "role"))
+    columns = store.require(
+        "history", "memory_id", "new_memory", "old_memory", "event", "created_at", "updated_at"
+    )
+    late = ", ".join(
+        name if name in columns else f"NULL AS {name}" for name in ("is_deleted", "actor_id", "role")
+    )
     query = (
-        f"SELECT memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted, {who},"
+        f"SELECT memory_id, old_memory, new_memory, event, created_at, updated_at, {late},"
         " max(coalesce(updated_at, created_at)) FROM history GROUP BY memory_id"
         " ORDER BY created_at, memory_id"
     )

@@ -2,17 +2,24 @@
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from conversations.capture.transcripts.records import Report, is_readable, lines, make_storable_object
+from conversations.capture.transcripts.records import (
+    MIB,
+    Report,
+    find_files,
+    is_readable,
+    lines,
+    make_storable_object,
+)
 from day1site.cli.errors import CliError
 
 MAX_ID = 500  # characters, as the server takes it
-MAX_JSON_BYTES = 512 * 1024 * 1024  # of a file that is one value: it is read as a whole
+MAX_JSON_BYTES = 512 * MIB  # of a file that is one value: it is read as a whole
 Row = Mapping[str, Any]
 # Fields by which a file of one value is told from that of another product, for a refusal that helps.
 MARKS = (
@@ -31,7 +38,9 @@ MARKS = (
 
 @dataclass
 class Memory:
-    """One memory, as its product has it; times are ISO 8601 or empty. ``links`` are ids of others."""
+    """One memory, as its product has it; times are ISO 8601 or empty. ``group`` is what it belongs to, where
+    that is neither its session nor its origin.
+    """
 
     id: str
     text: str
@@ -51,16 +60,25 @@ class Memory:
     ended: bool = False
     metadata: dict[str, Any] = field(default_factory=dict)
     links: list[tuple[str, str]] = field(default_factory=list)  # type and id of the other
+    group: str = ""
 
     def __post_init__(self) -> None:
         self.id = shorten_id(str(self.id))
         self.links = [(kind, shorten_id(end)) for kind, end in self.links]
 
+    def get_group(self) -> str:
+        return self.group or self.session or self.origin
+
     def as_record(self) -> dict[str, Any]:
-        """Return it as a request has it, without what is empty."""
+        """Return it as a request has it, without what is empty. Its links are named in its metadata, since a
+        link of another type, or to a memory on another branch, cannot stand as it was.
+        """
         names = {"created": "created_at", "updated": "updated_at", "expires": "expires_at"}
         names |= {"user": "user_id", "app": "app_id"}
-        values = {names.get(name, name): value for name, value in vars(self).items() if name != "links"}
+        own = {name: value for name, value in vars(self).items() if name not in ("links", "group")}
+        values = {names.get(name, name): value for name, value in own.items()}
+        if self.links:
+            values["metadata"] = {"links": [f"{kind} {end}" for kind, end in self.links], **self.metadata}
         values["tags"] = list(dict.fromkeys(tag[:100] for tag in map(str, self.tags) if tag.strip()))
         return {"id": self.id, "text": self.text} | {
             name: value for name, value in values.items() if value not in ("", None, [], {}, False)
@@ -100,6 +118,26 @@ def refuse_product(path: Path, product: str, likeness: str = "") -> CliError:
     return CliError("invalid", f"{path.name} is no store of {product}.{hint}")
 
 
+def find_stores(path: Path, product: str, *patterns: str) -> list[Path]:
+    """Return the file itself, or those of a folder that match. Raises CliError where there are none."""
+    files = [file for file in find_files(path, *patterns) if file.is_file()]
+    if not files:
+        reason = f"has no {' or '.join(patterns)}" if path.is_dir() else "is no file"
+        raise CliError("invalid", f"{path.name} is no store of {product}: it {reason}.")
+    return files
+
+
+def read_stores(files: Sequence[Path], report: Report, read: Callable[[Path], Found]) -> Found:
+    """Yield what a reader finds in each file. One of several that is refused is named, and the rest read."""
+    for file in files:
+        try:
+            yield from read(file)
+        except CliError as error:
+            if len(files) == 1:
+                raise
+            report.breaks(file, 0, error.text)
+
+
 def guess_product(value: Any) -> str:
     """Return whose file a value of JSON looks like; "" where nobody's."""
     first = value[0] if isinstance(value, list) and value else value
@@ -109,7 +147,12 @@ def guess_product(value: Any) -> str:
 
 def read_json(path: Path, report: Report) -> Any:
     """Return the value of a file; None, with a report, where there is none."""
-    if not is_readable(path, report, MAX_JSON_BYTES):
+    if path.is_file() and (size := path.stat().st_size) > MAX_JSON_BYTES:
+        most, size = MAX_JSON_BYTES // MIB, size // MIB
+        raise CliError(
+            "too_large", f"{path.name} has {size} MiB: one value of JSON is read up to {most} MiB."
+        )
+    if not is_readable(path, report):
         return None
     try:
         raw = path.read_bytes()

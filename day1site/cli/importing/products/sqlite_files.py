@@ -1,7 +1,7 @@
 """SQLite files of other products: opened to be read alone, row by row, and refused in words."""
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,8 @@ def is_sqlite(path: Path) -> bool:
 @contextmanager
 def open_store(path: Path, product: str, report: Report) -> Iterator["Store"]:
     """Open a file of a product to be read. Raises CliError for one that cannot be, in words."""
+    if not path.is_file():
+        raise CliError("invalid", f"{path.name} is no store of {product}: it is no file.")
     report.files += 1
     try:
         report.empty = report.empty and not path.stat().st_size
@@ -61,11 +63,19 @@ def connect(path: Path) -> Iterator[sqlite3.Connection]:
             raise CliError(
                 "locked", f"{path.name} is locked: end the program that uses it, or import a copy."
             ) from None
+        if left := next((one for one in list_logs(path) if one.is_file() and one.stat().st_size), None):
+            reason = f"is not whole without {left.name}, which cannot be used where it is"
+            raise CliError("invalid", f"{path.name} {reason}: import a copy of both.") from None
         connection = open_mode(path, "immutable=1")
     try:
         yield connection
     finally:
         connection.close()
+
+
+def list_logs(path: Path) -> list[Path]:
+    """Return the files in which a program keeps what it has not yet written into a store."""
+    return [path.with_name(f"{path.name}-{end}") for end in ("wal", "journal")]
 
 
 def open_mode(path: Path, mode: str) -> sqlite3.Connection:
@@ -102,16 +112,16 @@ class Store:
             )
         return found
 
-    def read_rows(self, query: str) -> Iterator[Mapping[str, Any]]:
+    def read_rows(self, query: str, *values: Any) -> Iterator[Mapping[str, Any]]:
         """Yield rows one by one, with texts that can be stored."""
-        for row in self.list_rows(query):
+        for row in self.list_rows(query, *values):
             yield clean_value({name: decode(row[name]) for name in row.keys()})  # noqa: SIM118
 
-    def list_rows(self, query: str) -> Iterator[sqlite3.Row]:
+    def list_rows(self, query: str, *values: Any) -> Iterator[sqlite3.Row]:
         """Yield rows as they are; of a damaged file what comes before is read, and the place named."""
         count = 0
         try:
-            for row in self.connection.execute(query):
+            for row in self.connection.execute(query, values):
                 count += 1
                 yield row
         except sqlite3.DatabaseError as error:
@@ -120,3 +130,14 @@ class Store:
 
 def decode(value: Any) -> Any:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+@contextmanager
+def open_known_ids() -> Iterator[Callable[[str], bool]]:
+    """Give a function that says of each id whether it is new: they stand in a file that goes by itself."""
+    ids = sqlite3.connect("")
+    ids.execute("CREATE TABLE known (id PRIMARY KEY) WITHOUT ROWID")
+    try:
+        yield lambda uid: bool(ids.execute("INSERT OR IGNORE INTO known VALUES (?)", (uid,)).rowcount)
+    finally:
+        ids.close()

@@ -1,19 +1,22 @@
 """Zep: what its API exports of a graph (edges, nodes, episodes) or of a session (messages, facts)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from conversations.capture.transcripts.records import Report, find_files, moment
+from conversations.capture.transcripts.records import Report, moment
 from day1site.cli.importing.products.records import (
     Found,
     Memory,
     Relation,
+    Row,
+    find_stores,
     guess_product,
     list_objects,
     read_json,
     read_list,
     read_object,
+    read_stores,
     read_text,
     refuse_product,
 )
@@ -35,28 +38,58 @@ PRODUCT = "zep"
 
 
 def read(path: Path, report: Report) -> Found:
-    yield from read_graph(path, report, PRODUCT)
+    yield from read_graphs(path, report, PRODUCT)
 
 
-def read_graph(path: Path, report: Report, product: str) -> Found:
+def read_graphs(path: Path, report: Report, product: str) -> Found:
     """Yield facts, entities with a summary, and episodes of a file or of all files of a folder."""
-    files = find_files(path, "*.json")
-    for file in files:
-        value = read_json(file, report)
-        parts = list_parts(value)
-        if value is not None and not parts and len(files) == 1:
-            raise refuse_product(file, product, guess_product(value))
-        names = {
-            one.get("uuid"): one.get("name")
-            for part in parts.values()
-            for one in part
-            if isinstance(one, Mapping)
-        }
-        for name, rows in parts.items():
-            for _number, row in list_objects(rows, file, report, name):
-                found = list(read_row(row, names))
-                report.skip(f"{name} without a text", not found)
-                yield from found
+    files = find_stores(path, product, "*.json")
+    yield from read_stores(files, report, lambda file: read_graph(file, report, product))
+
+
+def read_graph(file: Path, report: Report, product: str) -> Found:
+    value = read_json(file, report)
+    parts = list_parts(value)
+    if value is not None and not parts:
+        raise refuse_product(file, product, guess_product(value))
+    rows = [
+        (name, row) for name, found in parts.items() for _, row in list_objects(found, file, report, name)
+    ]
+    names = {read_id(row): read_text(row, "name") for _, row in rows}
+    for group, name, row in group_rows(rows):
+        found = list(read_row(row, names))
+        report.skip(f"{name} without a text", not found)
+        for one in found:
+            if isinstance(one, Memory):
+                one.group = group
+            yield one
+
+
+def group_rows(rows: Sequence[tuple[str, Row]]) -> list[tuple[str, str, Row]]:
+    """Return the rows of a conversation behind one another, with its name: episodes with the facts that were
+    drawn from them. What is of none comes last.
+    """
+    talks = {read_id(row): read_session(row) or read_id(row) for _, row in rows if read_text(row, "content")}
+    places: dict[str, int] = {}
+    found = []
+    for name, row in rows:
+        known = (talks[uid] for uid in (*list_episodes(row), read_id(row)) if uid in talks)
+        group = read_session(row) or next(known, "")
+        places.setdefault(group, len(places))
+        found.append((group, name, row))
+    return sorted(found, key=lambda one: (not one[0], places[one[0]]))
+
+
+def read_id(row: Row) -> str:
+    return read_text(row, "uuid", "uuid_")
+
+
+def read_session(row: Row) -> str:
+    return read_text(row, "session_id", "thread_id", "thread_uuid")
+
+
+def list_episodes(row: Row) -> list[str]:
+    return read_list(row.get("episodes") or row.get("episode_uuids"))
 
 
 def list_parts(value: Any) -> dict[str, list[Any]]:
@@ -87,13 +120,13 @@ def read_edge(row: Mapping[str, Any], names: Mapping[Any, Any]) -> Iterator[Memo
     ]
     since, until = moment(row.get("valid_at")), moment(row.get("invalid_at"))
     since = since if not until or since < until else ""
-    episodes = read_list(row.get("episodes") or row.get("episode_uuids"))
+    episodes = list_episodes(row)
     yield Memory(
-        read_text(row, "uuid", "uuid_") or read_text(row, "fact"),
+        read_id(row) or read_text(row, "fact"),
         read_text(row, "fact"),
         kind=read_text(row, "name"),
         created=moment(row.get("created_at")),
-        session=read_text(row, "session_id", "thread_id", "thread_uuid"),
+        session=read_session(row),
         origin=f"episode {episodes[0]}" if episodes else "",
         user=read_text(row, "user_id"),
         valid_from=since,
@@ -109,7 +142,7 @@ def read_edge(row: Mapping[str, Any], names: Mapping[Any, Any]) -> Iterator[Memo
 def read_entity(row: Mapping[str, Any]) -> Memory:
     name, summary = read_text(row, "name"), read_text(row, "summary")
     return Memory(
-        read_text(row, "uuid", "uuid_") or name,
+        read_id(row) or name,
         summary if name and name in summary else f"{name}: {summary}" if name else summary,
         kind="entity",
         created=moment(row.get("created_at")),
@@ -123,12 +156,12 @@ def read_episode(row: Mapping[str, Any]) -> Iterator[Memory]:
     """Yield an episode, or a message, as it was said."""
     if text := read_text(row, "content"):
         yield Memory(
-            read_text(row, "uuid", "uuid_") or text,
+            read_id(row) or text,
             text,
             kind="message" if read_text(row, "role", "role_type") else read_text(row, "source") or "episode",
             created=moment(row.get("valid_at") or row.get("reference_time") or row.get("created_at")),
             author=read_text(row, "role_name", "role", "role_type"),
-            session=read_text(row, "session_id", "thread_id", "thread_uuid"),
+            session=read_session(row),
             origin=read_text(row, "source_description", "name"),
             user=read_text(row, "user_id"),
             metadata=read_object(row.get("metadata")),
