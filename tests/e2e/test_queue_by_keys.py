@@ -65,7 +65,7 @@ def test_a_queue_of_fifty_is_cleared_by_fifty_presses(visit: Callable[..., Page]
     expect(page.locator("[data-preview] #belief")).to_be_visible()  # the story of what is marked
     look(page, "queue")
     page.keyboard.type(KEYS)
-    expect(page.get_by_text("All of these are answered.")).to_be_visible(timeout=60000)
+    expect(page.get_by_text("All of these are answered.")).to_be_visible()
     expect(page.locator(DONE)).to_have_count(50)
     settle(page)
     assert len(sent) == len(KEYS) == 50
@@ -75,11 +75,11 @@ def test_a_queue_of_fifty_is_cleared_by_fifty_presses(visit: Callable[..., Page]
     answers = [answer for _text, answer in resolutions(server)]
     assert answers == ["supersede"] * 5 + ["same", "keep_both"] * 5
     page.keyboard.type("uuu")
-    expect(page.locator(WAITING)).to_have_count(3, timeout=15000)
+    expect(page.locator(WAITING)).to_have_count(3)
     settle(page)
     assert read_states(server, single[:3]) == ["active unverified"] * 3
     page.keyboard.type("vvv")
-    expect(page.locator(WAITING)).to_have_count(0, timeout=15000)
+    expect(page.locator(WAITING)).to_have_count(0)
     settle(page)
     go(page, page.url)
     expect(page.get_by_text("facts that nobody has checked, that end soon")).to_be_visible()

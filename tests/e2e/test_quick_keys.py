@@ -65,7 +65,7 @@ def test_keys_work_on_the_rows_of_the_facts(visit: Callable[..., Page], server: 
     uids = write(server, *(f"Row {number} of five." for number in range(5)))
     page = visit("/admin/p/default/facts")
     page.keyboard.type("jvjijvjijv")  # newest first, far quicker than the server answers
-    expect(page.locator("[data-sent]")).to_have_count(0, timeout=15000)
+    expect(page.locator("[data-sent]")).to_have_count(0)
     verdicts = ["verified", "invalidated", "verified", "invalidated", "verified"]
     assert states(server, uids[::-1]) == [f"active {one}" for one in verdicts]
     page.keyboard.type("uu")
@@ -87,12 +87,12 @@ def test_five_quick_presses_are_five_answers_in_order(visit: Callable[..., Page]
     page = visit("/p/default/review/questions")
     shown = [text.split()[1] for text in page.locator(".question .side:last-child .memory").all_inner_texts()]
     page.keyboard.type("ivivi")
-    expect(page.locator(DONE)).to_have_count(5, timeout=15000)
+    expect(page.locator(DONE)).to_have_count(5)
     answers = ["keep_both", "same", "keep_both", "same", "keep_both"]
     assert resolutions(server) == [[text, one] for text, one in zip(shown, answers, strict=False)]
     expect(page.locator(WAITING)).to_have_count(3)
     page.keyboard.type("uuu")
-    expect(page.locator(WAITING)).to_have_count(6, timeout=15000)
+    expect(page.locator(WAITING)).to_have_count(6)
     assert resolutions(server) == [[text, one] for text, one in zip(shown, answers[:2], strict=False)]
 
 
@@ -100,7 +100,7 @@ def test_a_double_click_is_one_answer(visit: Callable[..., Page], server: Up) ->
     ask(server, 4)
     page = visit("/admin/p/default/review/questions")
     page.get_by_role("button", name="Keep both").first.dblclick()
-    expect(page.locator(DONE)).to_have_count(1, timeout=15000)
+    expect(page.locator(DONE)).to_have_count(1)
     page.wait_for_timeout(800)
     assert len(resolutions(server)) == 1
     expect(page.locator(WAITING)).to_have_count(3)
@@ -121,7 +121,7 @@ def test_a_held_key_answers_once(visit: Callable[..., Page], server: Up) -> None
     for _ in range(5):
         page.keyboard.down("i")  # without letting it go: a browser repeats it
     page.keyboard.up("i")
-    expect(page.locator(DONE)).to_have_count(1, timeout=15000)
+    expect(page.locator(DONE)).to_have_count(1)
     page.wait_for_timeout(500)
     assert len(resolutions(server)) == 1
 
@@ -133,7 +133,7 @@ def test_an_answer_that_is_refused_leaves_the_question_open(visit: Callable[...,
         "**/review/*-*", lambda route: route.abort() if route.request.method == "POST" else late(route)
     )
     page.keyboard.press("i")
-    expect(page.get_by_text("The server did not take this answer").first).to_be_visible(timeout=15000)
+    expect(page.get_by_text("The server did not take this answer").first).to_be_visible()
     expect(page.locator(WAITING)).to_have_count(3)
     page.keyboard.press("u")
     page.wait_for_timeout(500)
@@ -153,8 +153,8 @@ def test_the_queue_goes_on_after_its_first_page(visit: Callable[..., Page], serv
     expect(page.locator(WAITING)).to_have_count(20)
     for answered in range(1, 28):
         page.keyboard.press("i")
-        expect(page.locator(f"{DONE}, .question[data-sent]")).to_have_count(answered, timeout=15000)
-    expect(page.locator(DONE)).to_have_count(27, timeout=15000)
+        expect(page.locator(f"{DONE}, .question[data-sent]")).to_have_count(answered)
+    expect(page.locator(DONE)).to_have_count(27)
     assert len(resolutions(server)) == 27
     assert len(busy) == 1
     expect(page.get_by_text("All of these are answered.")).to_be_visible()
@@ -185,7 +185,7 @@ def test_keys_before_the_question_is_drawn_wait_for_it_until_e(
             document.body.dispatchEvent(new KeyboardEvent("keydown", options));
         }"""
     )
-    expect(page.locator(DONE)).to_have_count(1, timeout=15000)
+    expect(page.locator(DONE)).to_have_count(1)
     expect(page.locator("textarea:focus")).to_have_count(1)
     page.wait_for_timeout(500)
     assert [answer for _text, answer in resolutions(server)] == ["keep_both"]
@@ -277,7 +277,7 @@ def test_escape_leaves_a_field_and_then_the_editor(visit: Callable[..., Page], s
     expect(page.locator("textarea:focus")).to_have_count(0)
     expect(page.locator("details.combine[open]")).to_have_count(0)
     page.keyboard.press("i")  # a command again
-    expect(page.locator(DONE)).to_have_count(1, timeout=15000)
+    expect(page.locator(DONE)).to_have_count(1)
     go(page, f"{server.first['url']}/admin/p/default/facts/{uid}/edit")
     page.get_by_label("Text", exact=True).focus()
     page.keyboard.press("Escape")
