@@ -1,4 +1,4 @@
-.PHONY: help up test fast nightly clients timings check lint docs typescript snapshots coverage wheel format lock
+.PHONY: help up test fast nightly timings check lint docs typescript snapshots coverage wheel format lock
 
 PARALLEL = -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
@@ -16,9 +16,6 @@ fast: ## run the quick tests
 
 nightly: ## run the tests that draw their cases, with eighty times as many
 	python3 manage.py test --hypothesis-profile thorough -m nightly $(PARALLEL)
-
-clients: ## install the frameworks that the adapters of clients/python are tested with
-	.venv/bin/python -m pip install --editable 'clients/python[all]'
 
 timings: ## run all tests and list those that are slow, which `make fast` leaves out
 	python3 manage.py test -p tests.timings $(PARALLEL)

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("anthropic.lib.tools", reason="Anthropic's package is not installed: make clients")
+pytest.importorskip("anthropic.lib.tools", reason="Anthropic's package is not installed")
 
 from anthropic.lib.tools import ToolError
 
 from day1_client import Day1
 from day1_client.anthropic import AsyncDay1MemoryTool, Day1MemoryTool, parse
 from tests.adapters.test_memory_tool import CASES, Files, Refused
+from tests.amounts import take_share
 from tests.clients.conftest import play
 from tests.clients.serving import ScriptedModel, memory, port, served  # noqa: F401  fixtures
 from tests.memory.api.client import Api
@@ -58,7 +59,7 @@ class Played(Files):
         self.tool.files.edit(parse(path), change)
 
 
-@pytest.mark.parametrize("play", CASES, ids=lambda play: play.__name__)
+@pytest.mark.parametrize("play", take_share(CASES, 6), ids=lambda play: play.__name__)
 def test_the_files_of_the_tool(play: Callable[[Files], None], memory: Day1) -> None:  # noqa: F811
     play(Played(memory))
 

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 
-pytest.importorskip("langgraph.store.base", reason="LangGraph is not installed: make clients")
+pytest.importorskip("langgraph.store.base", reason="LangGraph is not installed")
 
 from langgraph.store.base import (
     GetOp,
@@ -21,6 +21,7 @@ from langgraph.store.base import (
 from day1_client import Day1, Day1Error, Unreachable
 from day1_client.langgraph import Day1Store
 from tests.adapters.test_langgraph_store import CASES, Op, Refused, Store, join
+from tests.amounts import is_thorough, take_share
 from tests.clients.conftest import play
 from tests.clients.serving import memory, port, served  # noqa: F401  fixtures
 
@@ -78,7 +79,7 @@ def row(item: Any) -> dict[str, Any]:
     return {**found, "namespace": join(item.namespace), "value": value}
 
 
-@pytest.mark.parametrize("play", CASES, ids=lambda play: play.__name__)
+@pytest.mark.parametrize("play", take_share(CASES, 6), ids=lambda play: play.__name__)
 def test_the_store_of_langgraph(play: Callable[[Store], None], memory: Day1) -> None:  # noqa: F811
     play(Played(memory))
 
@@ -131,6 +132,7 @@ def test_a_filter_takes_a_mapping_without_operators_as_a_value(memory: Day1) -> 
     assert len(store.search((), filter={"place": {"$ne": {}}})) == 1
 
 
+@pytest.mark.skipif(not is_thorough(), reason="a thousand values: make nightly")
 def test_more_than_one_request_takes_is_several(memory: Day1) -> None:  # noqa: F811
     store = Day1Store(memory)
     store.batch([PutOp(("a",), str(number), {"n": number}, False) for number in range(1_001)])

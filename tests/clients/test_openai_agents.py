@@ -6,13 +6,14 @@ from typing import Any, cast
 
 import pytest
 
-pytest.importorskip("agents", reason="The OpenAI Agents SDK is not installed: make clients")
+pytest.importorskip("agents", reason="The OpenAI Agents SDK is not installed")
 
 from agents.memory import Session, SessionSettings
 
 from day1_client import Day1, Unreachable
 from day1_client.openai_agents import Day1Session
 from tests.adapters.test_agents_session import CASES, Open
+from tests.amounts import is_thorough, take_share
 from tests.clients.conftest import play
 from tests.clients.serving import ScriptedModel, memory, port, served  # noqa: F401  fixtures
 
@@ -29,7 +30,7 @@ class Played:
         return lambda *values: asyncio.run(getattr(self.session, name)(*values))
 
 
-@pytest.mark.parametrize("play", CASES, ids=lambda play: play.__name__)
+@pytest.mark.parametrize("play", take_share(CASES, 6), ids=lambda play: play.__name__)
 def test_the_session_of_the_sdk(play: Callable[[Open], None], memory: Day1) -> None:  # noqa: F811
     play(cast(Open, lambda name: Played(memory, name)))
 
@@ -60,6 +61,7 @@ def test_the_page_begins_with_what_runs(
     assert len(asyncio.run(Day1Session("chat-7").get_items())) == 4
 
 
+@pytest.mark.skipif(not is_thorough(), reason="a thousand messages: make nightly")
 def test_the_settings_of_a_session_limit_what_is_read(memory: Day1) -> None:  # noqa: F811
     session = Day1Session("s", memory, session_settings=SessionSettings(limit=2))
     assert isinstance(session, Session)
