@@ -13,7 +13,7 @@ from day1site.mcp.schemas import short
 from day1site.mcp.tools.facts import read_facts
 from day1site.mcp.tools.search import newest_lines
 from day1site.mcp.tools.sessions import memory_context
-from memory.engines.memory import MemoryEngine
+from memory.engines.sessions.manager import SessionManager
 from memory.exceptions import NotFound
 
 JSON = "application/json"
@@ -43,7 +43,7 @@ TEMPLATES = [
 def listed(caller: Caller) -> m.ListResourcesResult:
     """List the newest facts of the branch, and the last sessions, without those of another repository."""
     call = Call(caller, {})
-    sessions = MemoryEngine().recent_sessions(
+    sessions = SessionManager().get_recent_sessions(
         actor=caller.actor, branch_name=call.branch, repository=call.take_repository(), limit=SESSIONS
     )
     found = [_fact(line, call.branch) for line in newest_lines(call, FACTS)]

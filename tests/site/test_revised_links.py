@@ -14,7 +14,7 @@ from curation.models import ReviewItem
 from memory.actors import Actor
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.facts.engine import FactEngine
-from memory.engines.memory import MemoryEngine
+from memory.engines.sessions.briefing import newest_facts
 from memory.engines.sessions.manager import SessionManager
 from memory.models import ErasedMemory, Erasure, Fact, FactLink, Session
 from tests.memory.api.client import Api
@@ -39,7 +39,7 @@ def say(actor: Actor, session: str, *texts: str) -> None:
 
 
 def list_newest(actor: Actor) -> list[str]:
-    found = MemoryEngine().list_newest(actor=actor, branch_name="main", limit=10)
+    found = newest_facts(actor, "main", 10)
     return [fact.fact_text for fact in found]
 
 

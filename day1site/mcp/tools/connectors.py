@@ -5,10 +5,10 @@ Only the profile ``chatgpt`` lists them: see docs/decisions/0095.
 
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
-from memory.engines.memory import MemoryEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.search.engine import SearchEngine
 from memory.models import Fact, Project
 
-memory_engine = MemoryEngine()
 MAX_RESULTS = 10
 QUERY = b.text("A question or a few words.", maxLength=8000)
 HIT = {
@@ -31,7 +31,7 @@ def search(call: Call) -> b.Answer:
     call.take_repository()
     where = call.reading
     call.end()
-    found = memory_engine.search(query=query, limit=MAX_RESULTS, **where)
+    found = SearchEngine().search(query=query, limit=MAX_RESULTS, **where)
     base = find_base(call)
     hits = [describe_fact(base, hit.fact) for hit in found.hits] if found.known else []
     return {"results": hits, "branch": call.branch, "next": 'fetch {"id": "…"}'}
@@ -49,7 +49,7 @@ def fetch(call: Call) -> b.Answer:
     uid = call.need_fact_id("id")
     where = call.reading
     call.end()
-    fact = memory_engine.get(fact_id=uid, **where)
+    fact = FactEngine().get_fact(fact_id=uid, **where)
     named = {"category": fact.category, "source": fact.source, "status": fact.status}
     metadata = {**named, "verified": fact.verification_status, "recorded_at": fact.created_at.isoformat()}
     shown = {**describe_fact(find_base(call), fact), "text": fact.fact_text, "metadata": metadata}

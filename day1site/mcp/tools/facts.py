@@ -7,16 +7,16 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import WHO, input_properties, input_property
+from memory.engines.facts.engine import FactEngine
 from memory.engines.fields import common
 from memory.engines.fields.base import Use
 from memory.engines.fields.facts import FACT, NEW_FACT_TEXT
-from memory.engines.memory import MemoryEngine
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid, UnknownField
 from memory.models import Fact, FactAssessment
 from memory.operations.inputs import count, parse_point
 
-memory_engine, verification_engine = MemoryEngine(), VerificationEngine()
+fact_engine, verification_engine = FactEngine(), VerificationEngine()
 MAX_FACTS = 20
 VERSIONS = 10
 REST_TOKENS = 300  # of an answer beside its facts
@@ -57,7 +57,7 @@ def memory_write(call: Call) -> b.Answer:
         "propose": call.take("propose", c.check_boolean, not call.actor.has_scope("write")),
         "deduplicate": call.take("deduplicate", c.check_boolean, True),
     }
-    written = memory_engine.write(**where, **options, **call.inputs.take_fields())
+    written = fact_engine.write_fact(**where, **options, **call.inputs.take_fields())
     return _answer_fact(call, written.fact, created=written.created)
 
 
@@ -137,9 +137,9 @@ def read_facts(call: Call) -> list[dict[str, Any]]:
     call.end()
     facts = []
     for uid in requested:
-        row = schemas.fact(memory_engine.get(fact_id=uid, at=at, **where))
+        row = schemas.fact(fact_engine.get_fact(fact_id=uid, at=at, **where))
         if back:
-            page = memory_engine.list_versions(fact_id=uid, at=at, limit=VERSIONS, **where)
+            page = fact_engine.list_versions(fact_id=uid, at=at, limit=VERSIONS, **where)
             row["history"] = [schemas.version(one) for one in page.results]
         facts.append(row)
     return facts
@@ -171,7 +171,7 @@ def memory_update(call: Call) -> b.Answer:
     if not updates:
         raise Invalid("Nothing to change is given: null and empty texts stand for what is left out.")
     return _answer_fact(
-        call, memory_engine.update(fact_id=uid, updates=updates, expected_version=version, **where)
+        call, fact_engine.update_fact(fact_id=uid, updates=updates, expected_version=version, **where)
     )
 
 
@@ -209,7 +209,9 @@ def memory_supersede(call: Call) -> b.Answer:
     fields = call.inputs.take_fields()
     if "fact_text" in fields:
         raise UnknownField(field="fact_text")
-    written = memory_engine.replace(old_fact_id=uid, expected_version=version, **options, **where, **fields)
+    written = fact_engine.replace_fact(
+        old_fact_id=uid, expected_version=version, **options, **where, **fields
+    )
     return _answer_fact(call, written.fact, created=written.created)
 
 
@@ -241,9 +243,9 @@ def verify_fact(call: Call) -> b.Answer:
     call.end()
     if not verdict:
         job = verification_engine.start_verification(fact_id=uid, expected_version=version, **where)
-        fact = memory_engine.get(fact_id=uid, **where)
+        fact = fact_engine.get_fact(fact_id=uid, **where)
         return _answer_fact(call, fact, job={"id": str(job.pk), "state": job.state})
-    fact = memory_engine.record_verdict(
+    fact = fact_engine.set_verification(
         fact_id=uid, verdict=verdict, reason=reason, expected_version=version, **where
     )
     return _answer_fact(call, fact)

@@ -8,15 +8,16 @@ from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import filter_properties
 from memory.engines.fields.fact_filters import FACT_FILTERS
-from memory.engines.memory import MemoryEngine
-from memory.engines.search.engine import SearchResult
+from memory.engines.search.engine import SearchEngine, SearchResult
 from memory.engines.search.ranked import INCLUDE, TYPES
+from memory.engines.sessions.briefing import find_replaced, newest_facts
+from memory.engines.versions.repositories import find_repositories
 from memory.exceptions import Invalid
 from memory.models import Fact
 from memory.operations.inputs import parse_integer, parse_names, parse_point, word
 from memory.operations.search_inputs import take_fact_filters
 
-memory_engine = MemoryEngine()
+search_engine = SearchEngine()
 NARROWER = "for those left out search again with a filter, such as category, tags or created_after"
 QUERY = b.text("What you want to know, as a question or in a few words.", maxLength=8000)
 SEARCH_OPTIONS: b.Schema = {
@@ -60,7 +61,9 @@ SEARCH_OPTIONS: b.Schema = {
 )
 def memory_search(call: Call) -> b.Answer:
     query, limit = call.need("query", lambda _, value: value), call.take("limit", parse_integer, 10)
-    found = memory_engine.search(query=query, limit=limit, **_where(call), **_take_options(call))
+    where = _where(call)
+    search = search_engine.search_cross_branch if "branch_names" in where else search_engine.search
+    found = search(query=query, limit=limit, **where, **_take_options(call))
     lines = index_facts(call, [hit.fact for hit in found.hits])
     kept = schemas.within(lines, schemas.INDEX_TOKENS - 150)
     result: dict[str, Any] = {"count": len(lines), "results": kept, "signals_used": list(found.signals_used)}
@@ -133,7 +136,7 @@ def memory_explain(call: Call) -> b.Answer:
     query, uid = call.need("query", lambda _, value: value), call.need_fact_id()
     call.take_repository()
     limit, where = call.take("limit", parse_integer, 10), call.reading
-    answer = memory_engine.explain(query=query, fact_id=uid, limit=limit, **where, **_take_options(call))
+    answer = search_engine.explain(query=query, fact_id=uid, limit=limit, **where, **_take_options(call))
     plain = ("found", "reason", "message", "position", "score", "signals")
     result = {name: getattr(answer, name) for name in plain}
     return result | {"branch": call.branch, "next": _way(answer.reason, str(uid))}
@@ -150,12 +153,12 @@ def _way(reason: str, uid: str) -> str:
 
 def newest_lines(call: Call, limit: int) -> list[dict[str, str]]:
     """Return an index of the newest active facts of the branch, without those of another repository."""
-    return index_known(call, memory_engine.list_newest(limit=limit, **call.reading))
+    return index_known(call, newest_facts(limit=limit, **call.reading))
 
 
 def index_known(call: Call, facts: Sequence[Fact]) -> list[dict[str, str]]:
     """Return an index of facts, each with the newer statement that took its place, if any."""
-    replaced = memory_engine.find_replaced(facts=facts, **call.reading)
+    replaced = find_replaced(facts=facts, **call.reading)
     lines = index_facts(call, facts)
     for fact, line in zip(facts, lines, strict=True):
         if newer := replaced.get(fact.uid):
@@ -165,4 +168,4 @@ def index_known(call: Call, facts: Sequence[Fact]) -> list[dict[str, str]]:
 
 def index_facts(call: Call, facts: Sequence[Fact]) -> list[dict[str, str]]:
     """Return an index of facts, each with the repository in which it was learned."""
-    return schemas.lines(facts, memory_engine.find_repositories(actor=call.caller.actor, facts=facts))
+    return schemas.lines(facts, find_repositories(call.caller.actor.project_id, facts))

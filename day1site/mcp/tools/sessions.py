@@ -14,16 +14,19 @@ from day1site.mcp.tools.operation_parameters import take_offered
 from day1site.mcp.tools.search import index_known, newest_lines
 from memory.answers.derived import render_derived
 from memory.engines.fields.base import Use
-from memory.engines.graph.engine import MAX_DEPTH
-from memory.engines.memory import MemoryEngine
+from memory.engines.graph.engine import MAX_DEPTH, RelationEngine
+from memory.engines.sessions.briefing import find_last_session
+from memory.engines.sessions.manager import SessionManager
+from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.support import validation as c
+from memory.engines.versions.repositories import list_repositories
 from memory.exceptions import Invalid
 from memory.models import Observation
 from memory.operations.inputs import parse_integer
 from memory.operations.observations import OBSERVATIONS
 from memory.operations.relations import RELATIONS
 
-memory_engine, remember_engine = MemoryEngine(), RememberEngine()
+remember_engine = RememberEngine()
 CONTEXT_TOKENS = 1500
 EDGES = 50
 GRAPH, TIMELINE = RELATIONS.operations["graph"], OBSERVATIONS.operations["timeline"]
@@ -80,12 +83,12 @@ def memory_context(call: Call) -> b.Answer:
 
 def _last_session(call: Call, repository: str) -> str:
     where = {"branch_name": call.branch, "repository": repository}
-    found = memory_engine.find_last_session(actor=call.caller.actor, **where)
+    found = find_last_session(actor=call.caller.actor, **where)
     return found.key if found else ""
 
 
 def _load_session(call: Call, session_id: str, limits: dict[str, int]) -> dict[str, Any]:
-    found = memory_engine.load_context(session_id=session_id, actor=call.caller.actor, **limits)
+    found = SessionManager().get_session_context(session_id=session_id, actor=call.caller.actor, **limits)
     talks = found.parts.get("conversations", [])
     values = [_message_line(one) for talk in reversed(talks) for one in talk["messages"]][
         -limits["message_limit"] :
@@ -150,12 +153,12 @@ def memory_timeline(call: Call) -> b.Answer:
     options = {"limit": 20, **take_offered(TIMELINE, call, *offered, "limit", "cursor")}
     branch, repository = call.branch, call.take_repository()
     call.end()
-    where = {"branch_name": branch, "repository": repository}
+    where: dict[str, Any] = {"branch_name": branch, "repository": repository}
 
     def read_page(**options: Any) -> b.Answer:
-        page = memory_engine.list_timeline(actor=call.caller.actor, **where, **options)
+        page = ObservationEngine().list_timeline(actor=call.caller.actor, **where, **options)
         keys = [row.session_id for row in page.results]
-        known = memory_engine.list_repositories(actor=call.caller.actor, session_ids=keys)
+        known = list_repositories(call.caller.actor.project_id, keys)
         rows = [
             schemas.observation(row) | schemas.named_repository(known.get(row.session_id, ""))
             for row in page.results
@@ -197,7 +200,7 @@ def memory_graph_query(call: Call) -> b.Answer:
     options = take_offered(GRAPH, call, "relation_type", "depth", "at")
     limit = call.take("limit", c.integer_check(1, 1000), EDGES)
     call.end()
-    found = schemas.graph(memory_engine.graph_query(entity=entity, **where, **options), limit)
+    found = schemas.graph(RelationEngine().graph_query(entity=entity, **where, **options), limit)
     after = (
         f"memory_search about {found['entity']}" if found["edges"] else "memory_search: no relation is known"
     )
