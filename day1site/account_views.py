@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth import login
 from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_required
 from django.core import signing
@@ -13,11 +14,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_POST
 
+from day1site.join import BACKEND, SecretAddress
 from day1site.login import LoginForm, PasswordForm, ThrottledForms
 from day1site.second_factor import finish_login
 from memory.engines.access.external_logins import list_providers
+from memory.engines.access.login_links import LoginLinkEngine
 from memory.engines.access.logins import LoginTrailEngine
 from memory.engines.access.members import list_memberships
+from memory.engines.access.second_factors import FACTOR
 from memory.engines.store.health import is_damaged, is_reading_past_damage
 from memory.exceptions import Conflict, Day1Error
 from memory.views.frame.base import LAST, safe_referer
@@ -123,3 +127,27 @@ def login_context(request: HttpRequest) -> dict[str, Any]:
     oidc, passwords = settings.OIDC, settings.PASSWORD_LOGIN
     site = {"provider": oidc and oidc.name, "password_login": passwords}
     return {**site, "theme": chosen if chosen in THEMES else "", "themes": themes, "damaged": damaged}
+
+
+FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Real-IP")  # what proxies say of whom they speak for
+
+
+class LoginLinkPage(SecretAddress):
+    http_method_names = ["get", "head", "post"]
+
+    def get(self, request: HttpRequest, secret: str) -> HttpResponse:
+        user = LoginLinkEngine().find_user(secret=secret, address=read_direct_address(request))
+        return render(request, "account/login_link.html", {"name": user.get_username()})
+
+    def post(self, request: HttpRequest, secret: str) -> HttpResponse:
+        user = LoginLinkEngine().use_link(secret=secret, address=read_direct_address(request))
+        login(request, user, BACKEND)
+        request.session[FACTOR] = True  # who reads the store's files may do everything
+        return redirect("front")
+
+
+def read_direct_address(request: HttpRequest) -> str:
+    """Return the address that speaks itself; "" where a proxy, trusted or not, speaks for another."""
+    if any(request.headers.get(name) for name in FORWARDED):
+        return ""
+    return str(request.META.get("REMOTE_ADDR", ""))

@@ -6,8 +6,8 @@ from django.views.generic import RedirectView, TemplateView
 from django.views.i18n import set_language
 
 from day1site import account_views, api_router, second_factor
+from day1site.account_views import LoginLinkPage
 from day1site.join import Join
-from day1site.login_link import LoginLinkPage
 from day1site.oidc import views as oidc
 
 admin.autodiscover()

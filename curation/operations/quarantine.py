@@ -1,15 +1,50 @@
 """What may be done with quarantines."""
 
-from django.utils.translation import gettext_lazy as _
+from typing import Any
 
-from curation.answers import quarantine as shapes
+from django.utils.translation import gettext_lazy as _
+from rest_framework import serializers as s
+
 from curation.engines.fields.quarantines import QUARANTINE, QUARANTINE_FILTERS
 from curation.engines.orders import QUARANTINES as ORDER
 from curation.engines.quarantine.engine import QuarantineDetail, QuarantineEngine
 from curation.models import Quarantine
+from memory.answers import declared_serializers as d
+from memory.answers.rendering import build_renderer
 from memory.engines.fields.base import Use
 from memory.operations.base import Answer, Resource, Row
 from memory.operations.columns import Column
+
+
+@d.declare_fields(QUARANTINE.select_fields(Use.ANSWER))
+class QuarantineShape(d.AnswerShape):
+    """A quarantine."""
+
+
+class HiddenFactShape(s.Serializer):
+    """A fact that it hides, for whoever decides about it."""
+
+    id = s.UUIDField()
+    branch = s.CharField()
+    fact_text = s.CharField()
+
+
+class QuarantineDetailShape(QuarantineShape):
+    """A quarantine with the newest facts that it hides now, or would hide."""
+
+    facts = HiddenFactShape(many=True)
+    dry_run = s.BooleanField(help_text="true when nothing was hidden or stored: its id leads nowhere.")
+
+
+render = build_renderer(QuarantineShape)
+
+
+def render_detail(found: QuarantineDetail) -> dict[str, Any]:
+    """Return a quarantine with facts that it hides."""
+    facts = [
+        {"id": str(one.uid), "branch": one.branch.name, "fact_text": one.fact_text} for one in found.examples
+    ]
+    return {**render(found.quarantine), "facts": facts, "dry_run": found.dry_run}
 
 
 def is_stored(found: QuarantineDetail) -> bool:
@@ -17,14 +52,14 @@ def is_stored(found: QuarantineDetail) -> bool:
 
 
 engine = QuarantineEngine()
-ROW = Answer(shapes.QuarantineShape, shapes.render)
+ROW = Answer(QuarantineShape, render)
 
 QUARANTINES = Resource("quarantine", "quarantine", row=Row("quarantine_id", "pk", "uuid"), model=Quarantine)
 QUARANTINES.add(
     "create",
     engine.begin_quarantine,
     "Put a source into quarantine, or preview that",
-    Answer(shapes.QuarantineDetailShape, shapes.render_detail, is_stored),
+    Answer(QuarantineDetailShape, render_detail, is_stored),
     body="QuarantineInput",
     about="A new quarantine.",
     fields=QUARANTINE.select_fields(Use.CREATE),
@@ -52,6 +87,6 @@ QUARANTINES.add(
     "retrieve",
     engine.get_quarantine,
     "Read a quarantine",
-    Answer(shapes.QuarantineDetailShape, shapes.render_detail),
+    Answer(QuarantineDetailShape, render_detail),
 )
 QUARANTINES.add("release", engine.release_quarantine, "Release a quarantine", ROW)

@@ -1,6 +1,7 @@
 """The endpoints of OAuth, and the page on which a person lets a program use a project."""
 
 import json
+import ssl
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -20,17 +21,24 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.generic.base import View
 
 from day1site.login import get_client_address
-from day1site.oauth.documents import fetch_document, is_document_address
 from day1site.oauth.metadata import open_to_pages, require_oauth
 from memory.actors import ROLE_SCOPES, SCOPES
 from memory.answers.challenges import find_base
 from memory.answers.problems import RETRY_SECONDS, build_error_response
+from memory.db.work_slots import work_slots
 from memory.engines.access.connections import GRANTED_SCOPES, ConnectionEngine
 from memory.engines.access.key_actors import MCP, limit_scopes
 from memory.engines.access.members import WEB_SURFACE, build_member_actor, list_memberships
 from memory.engines.access.oauth_clients import OAuthClientEngine, allows_redirect, is_fresh
 from memory.engines.access.second_factors import FactorMissing, has_factor_for, require_factor
 from memory.engines.fields.keys import KEY
+from memory.engines.support.public_servers import (
+    Allowed,
+    Request,
+    Unanswered,
+    send_request,
+    split_address,
+)
 from memory.engines.support.rate_limits import count_request
 from memory.exceptions import Day1Error, Invalid, RateLimited
 from memory.models import Membership, OAuthClient
@@ -262,3 +270,40 @@ def render_page(request: HttpRequest, client: OAuthClient, form: ConsentForm) ->
     where = f"{target.scheme}:" + (f"//{target.netloc}" if has_name else "")
     csp_update({"form-action": [where]})(lambda _request: response)(request)
     return response
+
+
+MAX_BYTES = 16 * 1024
+TIMEOUT_SECONDS = 5.0  # for all of it
+MAX_LENGTH = 500
+UNREAD = _("The document of the program at {address} cannot be read: {reason}.")
+HEADERS = {"Accept": "application/json", "User-Agent": "Day1", "Connection": "close"}
+
+
+def is_document_address(client_id: str) -> bool:
+    """Return whether a program's id is the address of its document, in the one form that is taken."""
+    parts = split_address(client_id) if len(client_id) <= MAX_LENGTH else None
+    if parts is None or parts.scheme != "https" or not parts.hostname:
+        return False
+    return bool(parts.path.strip("/")) and not {".", ".."} & set(parts.path.split("/"))
+
+
+def fetch_document(
+    client_id: str, *, is_allowed: Allowed | None = None, context: ssl.SSLContext | None = None
+) -> Any:
+    """Return the document at the address of a program. Raises Invalid."""
+    request = Request("GET", client_id, HEADERS, TIMEOUT_SECONDS, max_bytes=MAX_BYTES)
+    try:
+        with work_slots.leave_slot():
+            status, body = send_request(request, is_allowed=is_allowed, context=context)
+        return _read(status, body)
+    except (Unanswered, ValueError, RecursionError) as error:
+        reason = str(error) if isinstance(error, Unanswered) else "it does not answer as it should"
+        raise Invalid(UNREAD, address=client_id, reason=reason, field="client_id") from None
+
+
+def _read(status: int, body: bytes) -> Any:
+    if status != 200:
+        raise Unanswered(f"the answer is HTTP {status}")
+    if len(body) > MAX_BYTES:
+        raise Unanswered(f"it has more than {MAX_BYTES} bytes")
+    return json.loads(body)

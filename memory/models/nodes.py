@@ -32,7 +32,7 @@ class Node(models.Model):
     holder = models.UUIDField()
 
     class Meta:
-        db_table = "memory_nodelease"  # older code fails without its own: see memory.db.sqlite.older_code
+        db_table = "memory_nodelease"  # older code fails without its own: see memory.db.sqlite.base
 
 
 class Lease:

@@ -1,8 +1,9 @@
 """What was done in a project, and by whom."""
 
 from django.utils.translation import gettext_lazy as _
+from rest_framework import serializers as s
 
-from memory.answers.audit import AuditShape, audit_entry
+from memory.answers.rendering import build_renderer
 from memory.engines.audit.trail import AuditEngine
 from memory.engines.fields.filters import one_of, recorded
 from memory.engines.fields.orders import AUDIT as ORDER
@@ -11,6 +12,25 @@ from memory.models import AuditEntry
 from memory.operations.action_labels import ACTION_LABELS
 from memory.operations.base import Answer, Resource
 from memory.operations.columns import Column
+
+
+class AuditShape(s.Serializer):
+    id = s.IntegerField()
+    at = s.DateTimeField()
+    actor_kind = s.CharField()
+    actor_id = s.CharField()
+    actor_label = s.CharField()
+    surface = s.CharField()
+    action = s.CharField()
+    target = s.CharField()
+    detail = s.DictField()
+    request_id = s.CharField(allow_null=True, help_text="Its request; null for background work.")
+    place = s.IntegerField(allow_null=True, help_text="Its place in the sealed chain.")
+    hash = s.CharField(help_text="Over this entry and the hash before it.")
+
+
+audit_entry = build_renderer(AuditShape)
+
 
 AUDIT = Resource("audit", "audit", model=AuditEntry)
 AUDIT.add(

@@ -2,12 +2,24 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from memory.answers.connections import ConnectionShape, render_connection
+from memory.answers.declared_serializers import AnswerShape, declare_fields
+from memory.answers.rendering import build_renderer
 from memory.engines.access.connections import ConnectionEngine
+from memory.engines.fields.base import Use
+from memory.engines.fields.connections import CONNECTION
 from memory.engines.fields.orders import CONNECTIONS as ORDER
 from memory.models import Connection
 from memory.operations.base import Answer, Resource, Row
 from memory.operations.columns import Column
+
+
+@declare_fields(CONNECTION.select_fields(Use.ANSWER))
+class ConnectionShape(AnswerShape):
+    """A program that a person connected by OAuth; its tokens are not in it."""
+
+
+render_connection = build_renderer(ConnectionShape)
+
 
 engine = ConnectionEngine()
 ROW = Answer(ConnectionShape, render_connection)

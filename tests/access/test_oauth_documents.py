@@ -14,7 +14,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from day1site.oauth.documents import MAX_BYTES, fetch_document, is_document_address
+from day1site.oauth.views import MAX_BYTES, fetch_document, is_document_address
 from memory.engines.access.oauth_clients import OAuthClientEngine
 from memory.engines.support.public_servers import is_public
 from memory.exceptions import Invalid

@@ -13,7 +13,7 @@ from django.conf import settings
 from day1site.celery import app
 from day1site.cli import main
 from day1site.mcp.call_context import Caller
-from day1site.mcp.listing import describe_tools
+from day1site.mcp.server import describe_tools
 from day1site.mcp_profiles import PROFILES
 from memory.actors import local_actor
 from memory.api.pages import get_schema

@@ -26,7 +26,6 @@ from memory.db.sqlite.file_check import FileCheck
 from memory.db.sqlite.index_check import IndexCheck
 from memory.db.sqlite.index_state import KnownState
 from memory.db.sqlite.joined_writes import JoinedWrites
-from memory.db.sqlite.older_code import bar_older_code, readmit_older_code
 from memory.db.sqlite.online_backup import OnlineCopy
 from memory.db.sqlite.overwriting import overwrite_deleted
 from memory.db.sqlite.schema import DatabaseSchemaEditor, index_tables, list_filled
@@ -357,3 +356,28 @@ if TYPE_CHECKING:
 
     def offers_everything(wrapper: DatabaseWrapper) -> FileBackend:
         return wrapper
+
+
+VIEW, TRIGGER, NUMBERS = "memory_node", "memory_node_is_older", 1024
+
+
+def bar_older_code(connection: Any, sentence: str) -> None:
+    """Have older code fail with this sentence wherever it begins to write."""
+    readmit_older_code(connection)
+    quoted = sentence.replace("'", "''")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f'CREATE VIEW "{VIEW}" AS WITH RECURSIVE every(number) AS (SELECT 0 UNION ALL SELECT number + 1'
+            f" FROM every WHERE number < {NUMBERS - 1})"
+            " SELECT number, 0 AS leased_until, '' AS holder FROM every"
+        )
+        cursor.execute(
+            f'CREATE TRIGGER "{TRIGGER}" INSTEAD OF UPDATE ON "{VIEW}"'
+            f" BEGIN SELECT RAISE(ABORT, '{quoted}'); END"
+        )
+
+
+def readmit_older_code(connection: Any) -> None:
+    """Take the view away again."""
+    with connection.cursor() as cursor:
+        cursor.execute(f'DROP VIEW IF EXISTS "{VIEW}"')

@@ -3,7 +3,7 @@
 import logging
 from datetime import date, timedelta
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from django.contrib import admin
 from django.contrib.auth.mixins import LoginRequiredMixin
@@ -22,13 +22,13 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from memory.engines.access.known_callers import hash_browser, note_caller
 from memory.engines.access.second_factors import FactorMissing
+from memory.engines.activity.events import EventEngine
 from memory.engines.store.health import read_past_damage
 from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.engines.support.validation import secrets_found
 from memory.exceptions import Day1Error, StoreDamaged
 from memory.models.usage import read_usage_once
 from memory.views.frame.frames import WEB, Frame
-from memory.views.frame.live import build_stream_url
 from memory.views.frame.navigation import LAST
 from memory.views.frame.time_strip import build_strip
 from memory.views.frame.tour import find_step
@@ -237,3 +237,16 @@ def find_own_path(request: HttpRequest, page: str, default: str | None = None) -
     path = urlsplit(page)._replace(scheme="", netloc="").geturl()
     # A path that begins with two slashes would now name another site.
     return path if url_has_allowed_host_and_scheme(path, None) else default
+
+
+STREAM = "live/{slug}/changes"  # served beside Django, see day1site/events/page_changes.py
+
+
+def build_stream_url(reader: ViewContext, spans_branches: bool = False) -> str:
+    """Return the address of the stream that tells of changes after what the page shows; "" in the past."""
+    if not reader.is_now:
+        return ""
+    after = EventEngine().read_position(project_id=reader.project.pk)
+    branch = {} if spans_branches else {"branch": reader.branch.name}
+    query = urlencode({**branch, "after": after})
+    return f"{get_script_prefix()}{STREAM.format(slug=reader.project.slug)}?{query}"
