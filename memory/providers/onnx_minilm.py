@@ -17,6 +17,7 @@ import numpy.typing as npt
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.heap import trim_heap
 from memory.providers.joint_calls import JointCalls
+from memory.providers.model_graph import look_up_first
 from memory.providers.model_settings import ModelSettings, read_model_settings
 from memory.providers.vectors import Vectors, unit_rows
 from memory.providers.word_vectors import Codes, drop_dense, pack_signs, word_rows, worth_matching
@@ -232,9 +233,10 @@ def create_session(path: Path | None, threads: int) -> "InferenceSession":
     options.intra_op_num_threads = threads
     # Waiting threads that spin take the processor from the rest of the server.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(
-        str(path or _default_model()), options, providers=["CPUExecutionProvider"]
-    )
+    model = str(path) if path else look_up_first(_default_model().read_bytes())
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    vars(session)["_model_bytes"] = b""  # a copy that it would keep, to load itself again
+    return session
 
 
 def _default_model() -> Path:
