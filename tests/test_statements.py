@@ -110,7 +110,7 @@ def test_start_of_a_session(api: Api) -> None:
     )
 
 
-@pytest.mark.parametrize(("store", "maximum"), [("api", 11), ("embedded", 12)])
+@pytest.mark.parametrize(("store", "maximum"), [("api", 10), ("embedded", 9)])
 def test_prompt(store: str, maximum: int, request: pytest.FixtureRequest) -> None:
     api = request.getfixturevalue(store)
 
@@ -128,7 +128,7 @@ def test_tool(api: Api) -> None:
         send(api, event("UserPromptSubmit", "s1", prompt="When do deploys run?", prompt_id="p1"))
         send(api, bash("t1", "pytest tests/test_login.py", "2 passed in 0.31s"))
 
-    check(prepare, lambda: send(api, bash("t2", "pytest tests/test_logout.py", "5 passed in 0.62s")), 7)
+    check(prepare, lambda: send(api, bash("t2", "pytest tests/test_logout.py", "5 passed in 0.62s")), 6)
 
 
 def test_merge_of_a_request(api: Api) -> None:

@@ -24,7 +24,7 @@ from memory.actors import Actor
 from memory.db.budget import take_within
 from memory.db.bulk_sql import build_row
 from memory.db.querysets import VersionedQuerySet
-from memory.db.raw_select import fetch_each
+from memory.db.raw_select import Statement, fetch_each
 from memory.db.transactions import retry_methods
 from memory.engines.embedding.enqueue import enqueue_embedding
 from memory.engines.facts.filters import Filter, filters_by, list_values
@@ -277,11 +277,15 @@ def build_message(stated: Mapping[str, Any], actor: Actor) -> Message:
     return message
 
 
+def plan_last_number(messages: VersionedQuerySet[Message]) -> list[Statement]:
+    """Return the statements that read the highest number of messages, for ``read_together``."""
+    return messages.plan_edge(("sequence_num",), 1, "sequence_num")
+
+
 def _number(commit: CommitWriter, conversation: Conversation, rows: Sequence[Message]) -> None:
     """Assign each row its requested number if that is free, else the next. Raises Exists."""
     messages = commit.visible_rows(Message).filter(conversation_id=conversation.uid)
-    plan = messages.plan_edge(("sequence_num",), 1, "sequence_num")
-    last = max((number for (number,) in fetch_each(plan)), default=0)
+    last = max((number for (number,) in fetch_each(plan_last_number(messages))), default=0)
     shared = load_thread(commit.lineage, conversation).shared_to
     following = max(last, shared) + 1
     requested = [row.sequence_num for row in rows if row.sequence_num is not None]

@@ -101,6 +101,22 @@ def update_one(row: models.Model, *names: str, unless: str = "", using: str = "d
         cursor.execute(sql, values)
 
 
+def keep_insert(row: models.Model, renewed: Sequence[str], *, using: str = "default", **where: str) -> bool:
+    """Keep the insert of a row, to be made with other writes of its transaction; False where none are joined.
+
+    Where there is a row with its key, that one's ``renewed`` columns are written, if it is one ``where`` a
+    column has a value.
+    """
+    ((column, value),) = where.items()
+    quote, backend = connections[using].ops.quote_name, get_backend(using)
+    insert, get_values, prepared = insert_statement(type(row), True, using)
+    if not backend.keep_write(insert, convert_row(get_values(row), prepared)):
+        return False
+    update, get_values, prepared = update_statement(type(row), tuple(renewed), "", using)
+    values = [*convert_row(get_values(row), prepared), value]
+    return backend.keep_write(f"{update} AND {quote(column)} = %s", values)
+
+
 def convert_row(values: tuple, prepared: Sequence[tuple[int, Callable]]) -> list:
     row = list(values)
     for index, convert in prepared:
@@ -127,6 +143,13 @@ def make_instance(model: type[RowT], columns: dict[str, Any]) -> RowT:
     row = model.__new__(model)
     row._state = ModelState()
     row.__dict__.update(columns)
+    return row
+
+
+def load_instance(model: type[RowT], columns: dict[str, Any], using: str) -> RowT:
+    """Return an instance of a row that the database has, as ``from_db`` does in several times the time."""
+    row = make_instance(model, columns)
+    row._state.adding, row._state.db = False, using
     return row
 
 

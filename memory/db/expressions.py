@@ -177,6 +177,18 @@ class ColumnIn(Condition):
         return f"{self.alias}.{connection.ops.quote_name(self.of.column)} IN ({placeholders(stored)})", stored
 
 
+class ColumnFrom(Condition):
+    """A condition: a column has a value that another statement reads."""
+
+    def __init__(self, model: type[models.Model], name: str, sql: str, values: Sequence[Any]) -> None:
+        super().__init__()
+        self.of: Any = model._meta.get_field(name)
+        self.sql, self.values = sql, tuple(values)
+
+    def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
+        return f"{self.alias}.{connection.ops.quote_name(self.of.column)} IN ({self.sql})", self.values
+
+
 class StartedBefore(Condition):
     """A condition: a row began by a seq, marked as unlikely, since SQLite estimates a quarter of the rows."""
 

@@ -17,7 +17,6 @@ from django.core.exceptions import EmptyResultSet
 from django.db import models
 from django.db.models import F, Q, Value
 from django.db.models.functions import Length
-from django.db.models.sql.where import AND
 
 from memory.db import raw_select
 from memory.db.backend import Ranked, get_features, get_index
@@ -69,7 +68,7 @@ class VersionedQuerySet(RecordedFilters[Row]):
         clone.lineage, clone._compiled = freeze(lineage), {}
         # A union of one arm would be read row by row.
         shown = Visible(self.model, lineage, known=len(lineage) == 1)
-        return clone._add_where(shown).mask_hidden(lineage)
+        return clone.add_where(shown).mask_hidden(lineage)
 
     def mask_hidden(self, lineage: Lineage) -> Self:
         """Leave out what the lineage does not show: versions in quarantine, memory of other end users."""
@@ -80,7 +79,7 @@ class VersionedQuerySet(RecordedFilters[Row]):
         """Return the same rows, read by their first seq where few began by then: at a point of the distant
         past nearly all versions end later. For statements on all rows.
         """
-        return self._add_where(StartedBefore(self.named_lineage[0][1])) if self.has_few_started(FEW) else self
+        return self.add_where(StartedBefore(self.named_lineage[0][1])) if self.has_few_started(FEW) else self
 
     def has_few_started(self, maximum: int) -> bool:
         """Return whether the lineage is one branch with at most so many versions written by its seq."""
@@ -361,12 +360,6 @@ class VersionedQuerySet(RecordedFilters[Row]):
             return [self._where_conditions([self._arm_row(i, {"down": down})]) for i in levels]
         except EmptyResultSet:  # filters that no row can pass
             return []
-
-    def _add_where(self, condition: Condition) -> Self:
-        """Add a condition that is not recorded, as the filter would, which takes three times as long."""
-        clone = self.all()
-        clone.query.where.add(condition.resolve_expression(clone.query), AND)
-        return clone
 
     def _clone(self) -> Self:
         clone = super()._clone()

@@ -1,6 +1,7 @@
 """Raw SELECT of few rows by a key, where the ORM takes longer than the database."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from types import NoneType
 from typing import Any, TypeVar
 
@@ -9,6 +10,7 @@ from django.db import DEFAULT_DB_ALIAS, connections, models
 
 from memory.db.backend import get_backend, get_features
 from memory.db.budget import text_fields
+from memory.db.bulk_sql import load_instance
 from memory.db.expressions import ColumnIn, CompiledWhere, Condition
 from memory.db.fields import JSONTextField, find_plain_type, replace_strange
 
@@ -207,7 +209,7 @@ def plan_first(
 def plan_last(model: type[models.Model], columns: Sequence[str], k: int, **equal: Any) -> Statement:
     """Return the statement that reads the k rows with the highest keys of those with these values."""
     conditions = [ColumnIn(model, name, [value]) for name, value in equal.items()]
-    return plan_first(model._base_manager.db, model, columns, k, str(model._meta.pk.name), True, conditions)
+    return plan_first(DEFAULT_DB_ALIAS, model, columns, k, str(model._meta.pk.name), True, conditions)
 
 
 def fetch_each(statements: Iterable[Statement]) -> list[tuple]:
@@ -235,7 +237,7 @@ def unite(statements: Sequence[Statement]) -> Statement | None:
 
 def fetch_where(model: type[Row], conditions: Iterable[Condition]) -> list[Row]:
     """Return the rows that meet the conditions, unordered."""
-    using = model._base_manager.db
+    using = DEFAULT_DB_ALIAS
     read = prepare_reading(using, model, name_fields(model))
     return build_instances(model, using, read.where(*render_conditions(conditions, using)))
 
@@ -244,15 +246,30 @@ def all_fields(model: type[models.Model]) -> Sequence[Any]:
     return model._meta.concrete_fields
 
 
-def name_fields(model: type[models.Model]) -> list[str]:
+@cache
+def name_fields(model: type[models.Model]) -> Sequence[str]:
     """Return the names of all columns, in the order in which rows are built of them."""
-    return [field.name for field in all_fields(model)]
+    return tuple(field.name for field in all_fields(model))
+
+
+@cache
+def name_attributes(model: type[models.Model]) -> Sequence[str]:
+    """Return the names under which an instance has the values of these columns."""
+    return tuple(field.attname for field in all_fields(model))
+
+
+@cache
+def changes_rows(model: type[models.Model]) -> bool:
+    """Return whether a model makes of a row something else than its columns."""
+    return "from_db" in {name for base in model.__mro__ if base is not models.Model for name in vars(base)}
 
 
 def build_instances(model: type[Row], using: str, found: Iterable[tuple]) -> list[Row]:
     """Return instances of a model, of which all columns were read."""
-    names = [field.attname for field in all_fields(model)]
-    return [model.from_db(using, names, values) for values in found]
+    names = name_attributes(model)
+    if changes_rows(model):
+        return [model.from_db(using, names, values) for values in found]
+    return [load_instance(model, dict(zip(names, values, strict=True)), using) for values in found]
 
 
 def read_cut(model: type[Row], by: str, values: Iterable[Any], max_characters: int) -> list[Row]:
@@ -261,35 +278,36 @@ def read_cut(model: type[Row], by: str, values: Iterable[Any], max_characters: i
     A longer text ends in a mark, longer JSON is empty; ``row.truncated`` names these fields.
     """
     found = fetch_each(plan_cut(model, by, values, max_characters))
-    return cut_rows(build_instances(model, model._base_manager.db, found), max_characters)
+    return cut_rows(build_instances(model, DEFAULT_DB_ALIAS, found), max_characters)
 
 
 def plan_cut(
     model: type[models.Model], by: str, values: Iterable[Any], max_characters: int
 ) -> list[Statement]:
     """Return the statements of ``read_cut``, for ``read_together``."""
-    using, names = model._base_manager.db, name_fields(model)
+    using, names = DEFAULT_DB_ALIAS, name_fields(model)
     return plan_by_key(using, model, names, (by, values), [], max_characters + 1)
 
 
 def cut_rows(rows: list[Row], max_characters: int) -> list[Row]:
     """Shorten the long fields of rows that were read cut, and return the rows."""
+    own = connections[rows[0]._state.db or DEFAULT_DB_ALIAS] if rows else None
     for row in rows:
         long = text_fields(type(row))
-        cut = [field.name for field in long if complete_field(row, field, max_characters)]
+        cut = [field.name for field in long if complete_field(row, field, max_characters, own)]
         row.truncated = cut  # type: ignore[attr-defined]  # added to the row for its reader
     return rows
 
 
-def complete_field(row: models.Model, field: Any, max_characters: int) -> bool:
+def complete_field(row: models.Model, field: Any, max_characters: int, connection: Any) -> bool:
     """Convert a field that was read cut, and shorten it; return whether it was too long."""
     text = getattr(row, field.attname)
     if text is None:
         return False
     short = len(text) <= max_characters
     if isinstance(field, JSONTextField):
-        own = connections[row._state.db or DEFAULT_DB_ALIAS]
-        setattr(row, field.attname, field.from_db_value(text, None, own) if short else field.get_default())
+        value = field.from_db_value(text, None, connection) if short else field.get_default()
+        setattr(row, field.attname, value)
     elif not short:
         setattr(row, field.attname, text[: max_characters - len(CUT_MARK)] + CUT_MARK)
     return not short
@@ -305,7 +323,7 @@ def select_equal(model: type[models.Model], columns: Sequence[str], **equal: Ite
 
 def plan_equal(model: type[models.Model], columns: Sequence[str], **equal: Iterable[Any]) -> list[Statement]:
     """Return the statements of ``select_equal``, for ``read_together``."""
-    using = model._base_manager.db
+    using = DEFAULT_DB_ALIAS
     *others, (key, values) = ((name, list(values)) for name, values in equal.items())
     if not values or not all(each for _, each in others):
         return []
@@ -317,7 +335,7 @@ def fetch_one(model: type[Row], *, lock: bool = False, **columns: Any) -> Row | 
 
     It is read again when anything in the store has changed.
     """
-    using = model._base_manager.db
+    using = DEFAULT_DB_ALIAS
     is_fresh = lock and connections[using].features.has_select_for_update
     notes = {} if is_fresh else get_backend(using).notes
     key = (model, *columns.items())
@@ -330,7 +348,7 @@ def fetch_one(model: type[Row], *, lock: bool = False, **columns: Any) -> Row | 
 
 def plan_one(model: type[models.Model], **columns: Any) -> Statement:
     """Return the statement of ``fetch_one``, for ``read_together``."""
-    using = model._base_manager.db
+    using = DEFAULT_DB_ALIAS
     equal = [ColumnIn(model, name, [value]) for name, value in columns.items()]
     read = prepare_reading(using, model, name_fields(model))
     return read, *read.build(*render_conditions(equal, using))
@@ -340,8 +358,7 @@ def note_rows(notes: dict[Any, Any], model: Any, columns: Mapping[str, Any], row
     """Note the row with these values in these columns, by its other keys too; no row where there is none."""
     notes[model, *columns.items()] = rows
     if rows:
-        names = [field.attname for field in all_fields(model)]
-        row = dict(zip(names, rows[0], strict=True))
+        row = dict(zip(name_attributes(model), rows[0], strict=True))
         notes[model, (model._meta.pk.name, row[model._meta.pk.attname])] = rows
         for natural in getattr(model, "NATURAL_KEYS", ()):
             notes[model, *((name, row[model._meta.get_field(name).attname]) for name in natural)] = rows

@@ -91,3 +91,10 @@ def read_together(statements: Iterable[Statement], using: str = DEFAULT_DB_ALIAS
         for place, *row in cursor.fetchall():
             rows[place].append(tuple(row[: widths[place]]))
     notes.update(((sql, *values), found) for (_, sql, values), found in zip(new, rows, strict=True))
+
+
+def note_as(statement: Statement, read: Statement, using: str = DEFAULT_DB_ALIAS) -> None:
+    """Note the rows of a statement that was read together with others as those of another one."""
+    notes = get_backend(using).notes
+    if (rows := notes.get((read[1], *read[2]))) is not None:
+        notes[statement[1], *statement[2]] = rows

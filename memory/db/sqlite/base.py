@@ -46,7 +46,10 @@ def decode_rest(data: bytes) -> str:
 
 def parse_time(data: bytes) -> datetime | str:
     """Return a stored time; what is none as text, which Django's own function makes an empty value of."""
-    text = decode_rest(data)
+    try:
+        return datetime.fromisoformat(str(data, "ascii"))  # as Django does first
+    except ValueError:
+        text = decode_rest(data)
     try:
         return parse_datetime(text) or text
     except ValueError:

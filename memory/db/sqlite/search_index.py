@@ -167,14 +167,16 @@ class SearchIndex:
         return is_known and find_vector_cache(self.connection, rows.model, rows.lineage or ()) is not None
 
     def plan_words(self, rows: VersionedQuerySet, words: Sequence[str]) -> list[Statement]:
-        """Return the statement that ``match_words`` begins with, for ``read_together``; none where it reads
-        the index itself.
+        """Return the statements that a search by words and vectors begins with, for ``read_together``; none
+        where it reads the index itself.
         """
         index, phrases = full_text_index(rows.model), list_phrases(words)
         if not phrases or not index or self._narrow_tokens(index, rows):
             return []
         cache = get_keyword_cache(self.connection, rows.model._meta.db_table, index.name)
-        return [cache.plan(self.connection, phrases)]
+        vectors = find_vector_cache(self.connection, rows.model, rows.named_lineage)
+        changes = vectors.plan_changes(rows.named_lineage) if vectors else []
+        return [cache.plan(self.connection, phrases), *changes]
 
     def match_words(
         self, rows: VersionedQuerySet, words: Sequence[str], k: int, also: Sequence[int]

@@ -20,7 +20,7 @@ from memory.conf import conf
 from memory.db.index_tokens import value_code
 from memory.db.indexes import full_text_index
 from memory.db.querysets import Lineage, Ranked, VersionedQuerySet
-from memory.db.raw_select import fetch_one
+from memory.db.raw_select import Statement, fetch_one
 from memory.db.sqlite.coded_vectors import CodedVectors
 from memory.db.sqlite.growable_arrays import Columns, HashPositions
 from memory.db.sqlite.stored_vectors import StoredVectors
@@ -31,6 +31,7 @@ from memory.db.sqlite.vector_loader import (
     hash_key,
     load_vectors,
     load_versions,
+    plan_changes,
     uid_low_bits,
 )
 from memory.db.sqlite.vector_scan import Scan, VisibleMask, concatenate_arms, sort_hits
@@ -105,6 +106,12 @@ class VectorCache(StoredVectors):
             requested = np.asarray(rids, dtype="i8")
             shown = self._visible_mask(rows).has_positions(self._find_positions(requested))
         return set(requested[shown].tolist())
+
+    def plan_changes(self, lineage: Lineage) -> list[Statement]:
+        """Return the statements that tell whether commits changed a lineage's rows, for ``read_together``."""
+        with self._lock:
+            read = [(branch, self._loaded.get(branch, (0, limit))[1], limit) for branch, limit in lineage]
+        return [plan_changes(self.model, *span) for span in read if span[1] < span[2]]
 
     def load_lineage(self, lineage: Lineage) -> None:
         """Load the rows and vectors of a lineage, before a search needs them."""

@@ -10,6 +10,7 @@ from django.db.models import BooleanField, ExpressionWrapper, Q, Value
 
 from memory.db.expressions import placeholders
 from memory.db.indexes import searchable_condition
+from memory.db.raw_select import RawReading, Statement, fetch_each
 
 Key = TypeVar("Key")
 BATCH_SIZE = 2000  # rows: all at once would take more memory than the vectors
@@ -39,12 +40,15 @@ def find_changes(model: type[models.Model], branch: int, after: int, limit: int)
 
     Most commits change rows of another model: this one statement takes less than two that find nothing.
     """
+    ((begun, ended),) = fetch_each([plan_changes(model, branch, after, limit)])
+    return bool(begun), bool(ended)
+
+
+def plan_changes(model: type[models.Model], branch: int, after: int, limit: int) -> Statement:
+    """Return the statement of ``find_changes``, for ``read_together``."""
     exists = f'EXISTS (SELECT 1 FROM "{model._meta.db_table}" WHERE branch_id = %s AND'
     sql = f"SELECT {exists} seq_from > %s AND seq_from <= %s), {exists} seq_to > %s AND seq_to <= %s)"
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [branch, after, limit] * 2)
-        begun, ended = cursor.fetchone()
-    return bool(begun), bool(ended)
+    return RawReading(connection, 2), sql, [branch, after, limit] * 2
 
 
 def load_vectors(slots: Sequence[str]) -> Iterator[list[tuple[str, bytes]]]:

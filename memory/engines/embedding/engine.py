@@ -18,8 +18,8 @@ from django.utils import timezone
 from memory.clock import read_time
 from memory.conf import conf
 from memory.db.backend import get_index
-from memory.db.bulk_sql import build_row, insert_all
-from memory.db.raw_select import Statement, plan_equal, select_equal
+from memory.db.bulk_sql import build_row, insert_all, keep_insert
+from memory.db.raw_select import Statement, fetch_each, plan_equal, select_equal
 from memory.db.transactions import write_transaction
 from memory.engines.embedding.awaited import awaited_texts
 from memory.engines.embedding.models import (
@@ -53,6 +53,7 @@ from memory.queue.producer import enqueue
 
 log = logging.getLogger(__name__)
 BATCH_SIZE = 500
+RENEWED = ("state", "attempts", "error", "next_try")  # of a text that failed, when it is queued again
 IDLE_ROUNDS = 3  # reembed stops after this many consecutive rounds without a vector
 SWEEP_SECONDS = 20.0
 State = Vector.State
@@ -78,7 +79,7 @@ def enqueue_texts(project_id: UUID, texts_by_hash: Mapping[str, str], now: datet
 
 
 def enqueue_for(project_id: UUID, model: str, texts_by_hash: Mapping[str, str], now: datetime) -> int:
-    """Queue texts for one model; return how many are new."""
+    """Queue texts for one model; return how many are new, or one where its write waits for others."""
     now = min(now, timezone.now())  # a commit's time may lie ahead of the clock
     common = {"project_id": project_id, "model": model, "next_try": now}
     make_slot = vector_slots(project_id, model)
@@ -86,33 +87,37 @@ def enqueue_for(project_id: UUID, model: str, texts_by_hash: Mapping[str, str], 
         build_row(Vector, {"slot": make_slot(value), "content_hash": value, "text": text, **common})
         for value, text in texts_by_hash.items()
     ]
+    if len(requested) == 1 and keep_insert(requested[0], RENEWED, state=State.FAILED.value):
+        return 1
     new = insert_all(requested, ignore_conflicts=True)  # most texts are new
     if new < len(requested):
         reset_failed([row.slot for row in requested], now)
     return new
 
 
-def get_embedding_states(project_id: UUID, hashes: Iterable[str]) -> dict[str, tuple[str, str]]:
+def get_embedding_states(
+    project_id: UUID, hashes: Iterable[str], planned: Iterable[Statement] | None = None
+) -> dict[str, tuple[str, str]]:
     """Return the embedding state of each text, and the model that searches use; ``off`` and "" while the
-    embedder is off.
+    embedder is off. ``planned`` are the statements for these texts, where they are known.
 
     A text never queued for the model counts as pending: the server queues it at its next start.
     """
-    provider = usable_provider(project_id)
-    model = provider.model if provider else ""
-    found = dict.fromkeys(hashes, (str(State.PENDING), model) if model else (OFF, ""))
-    if model:
-        slots = {vector_slot(project_id, model, value): value for value in found}
-        for slot, state in load_states(slots).items():
-            found[slots[slot]] = (state, model)
-    return found
+    requested, provider = list(hashes), usable_provider(project_id)
+    if provider is None:
+        return dict.fromkeys(requested, (OFF, ""))
+    rows = fetch_each(plan_embedding_states(project_id, requested) if planned is None else planned)
+    model = provider.model
+    found = dict.fromkeys(requested, (str(State.PENDING), model))
+    return found | {value: (state, model) for value, state in rows}
 
 
 def plan_embedding_states(project_id: UUID, hashes: Iterable[str]) -> list[Statement]:
     """Return the statements by which ``get_embedding_states`` reads them, for ``read_together``."""
-    provider = usable_provider(project_id)
-    slots = [vector_slot(project_id, provider.model, value) for value in hashes] if provider else []
-    return plan_equal(Vector, ("slot", "state"), slot=sorted(set(slots)))
+    if (provider := usable_provider(project_id)) is None:
+        return []
+    slots = map(vector_slots(project_id, provider.model), set(hashes))
+    return plan_equal(Vector, ("content_hash", "state"), slot=sorted(slots))
 
 
 def load_states(slots: Iterable[str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from memory.db.expressions import ActiveOnLineage, Condition, HasVerdict
 from memory.db.plain_filters import EndsAfter, IsNot
 from memory.db.querysets import Lineage, VersionedQuerySet
-from memory.db.raw_select import Statement, fetch_each, plan_by_key, plan_equal, select_equal
+from memory.db.raw_select import Statement, fetch_each, plan_by_key, plan_equal
 from memory.db.united import read_together
 from memory.engines.embedding.engine import get_embedding_states, plan_embedding_states
 from memory.engines.facts.derived_trust import (
@@ -105,10 +105,11 @@ def apply_assessment(fact: Fact, belief: Assessment) -> Fact:
 def annotate_usage(facts: Sequence[Fact], project_id: UUID) -> Sequence[Fact]:
     """Set each fact's recall count, embedding state, and where it was learned."""
     name_repositories(facts, project_id)
-    uids, hashes = [fact.uid for fact in facts], {fact.content_hash for fact in facts}
-    read_together(plan_usage(uids, hashes, project_id))
-    used = {uid: use for uid, *use in select_equal(FactUse, USE, uid=sorted(uids))}
-    states = get_embedding_states(project_id, {fact.content_hash for fact in facts})
+    hashes = {fact.content_hash for fact in facts}
+    uses, embedded = plan_uses(fact.uid for fact in facts), plan_embedding_states(project_id, hashes)
+    read_together([*uses, *embedded])
+    used = {uid: use for uid, *use in fetch_each(uses)}
+    states = get_embedding_states(project_id, hashes, embedded)
     for fact in facts:
         fact.access_count, fact.last_accessed_at = used.get(fact.uid, (0, None))
         fact.embedding_state, fact.embedding_model = read_embedding(fact, states)
@@ -122,8 +123,11 @@ def read_embedding(fact: Fact, states: Mapping[str, tuple[str, str]]) -> tuple[s
 
 def plan_usage(uids: Iterable[UUID], hashes: Iterable[str], project_id: UUID) -> list[Statement]:
     """Return the statements by which ``annotate_usage`` reads use and embedding, for ``read_together``."""
-    used = plan_equal(FactUse, USE, uid=sorted(uids))
-    return [*used, *plan_embedding_states(project_id, hashes)]
+    return [*plan_uses(uids), *plan_embedding_states(project_id, hashes)]
+
+
+def plan_uses(uids: Iterable[UUID]) -> list[Statement]:
+    return plan_equal(FactUse, USE, uid=sort_ids(uids))
 
 
 def mask_archived(branch: Branch, facts: Sequence[Fact]) -> Sequence[Fact]:
