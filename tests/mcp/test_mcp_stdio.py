@@ -15,6 +15,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp_types import ErrorData, ListRootsResult, Root
 
+from day1site.mcp.roots import find_common_repository
 from tests import databases
 from tests.http_doubles import start_serving
 from tests.mcp.conftest import read_data
@@ -151,9 +152,7 @@ def test_what_cannot_be_passed_on_is_told_in_an_answer(server: Up) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "answer", ['"result": [1]', '"result": {"roots": [1, {"uri": 2}]}', '"error": {}', None]
-)
+@pytest.mark.parametrize("answer", ['"result": {"roots": [1, {"uri": 2}]}', None])
 def test_a_client_whose_roots_are_nonsense_or_never_come_is_answered(
     answer: str | None, server: Up, tmp_path: Path
 ) -> None:
@@ -237,11 +236,7 @@ def work_tree(tmp_path: Path) -> Path:
 def test_roots_say_the_repository_where_the_folder_says_none(
     mode: str, bridged: bool, server: Up, local_data: Path, work_tree: Path, tmp_path: Path
 ) -> None:
-    """Offer a folder, two folders of two repositories, and none; only an older client can be asked.
-
-    What folders say is read in one place: the bridge, which starts sooner, is asked for every case.
-    """
-    (tmp_path / "till" / ".git").mkdir(parents=True)
+    """Offer two folders, and none; only an older client can be asked."""
 
     async def write(folders: list[Path] | None, words: tuple[str, ...] = ()) -> str:
         async def offer(_: Any) -> Any:
@@ -268,9 +263,17 @@ def test_roots_say_the_repository_where_the_folder_says_none(
     if bridged:
         assert asyncio.run(write(None)) == ""
         assert asyncio.run(write([work_tree], ("--repository", "/srv/app"))) == "/srv/app"
-        assert asyncio.run(write([tmp_path / "till"])) == str(tmp_path / "till")
-        assert asyncio.run(write([work_tree, tmp_path / "till"])) == ""
-        assert asyncio.run(write([tmp_path])) == ""
+
+
+def test_folders_say_a_repository_where_all_of_them_are_in_it(work_tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "till" / ".git").mkdir(parents=True)
+
+    def find(*folders: Path) -> str:
+        return find_common_repository([folder.as_uri() for folder in folders])
+
+    assert find(work_tree, work_tree.parent) == "github.com/acme/shop"
+    assert find(tmp_path / "till") == str(tmp_path / "till")
+    assert find(work_tree, tmp_path / "till") == find(tmp_path) == find() == ""
 
 
 @pytest.mark.slow
@@ -290,10 +293,9 @@ def test_the_folder_that_it_was_started_in_says_the_repository(
     start = [] if bridged else ["--data-dir", str(local_data)]
     for words, folder, repository in (
         ((), work_tree, "github.com/acme/shop"),
-        ((), tmp_path, ""),
         (("--repository", "https://github.com/acme/till.git"), work_tree, "github.com/acme/till"),
         (("--repository", "*"), work_tree, ""),
-    )[: 4 if bridged else 1]:  # what words and folders say is read in one place
+    )[: 3 if bridged else 1]:  # what words and folders say is read in one place
         parameters = StdioServerParameters(
             command=sys.executable, args=command(*start, *words), env=remote if bridged else local, cwd=folder
         )

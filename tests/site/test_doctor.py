@@ -15,6 +15,7 @@ from conversations.capture.engine import IngestEngine
 from conversations.models import Message
 from day1site.cli.connect import target, versions
 from day1site.cli.connect.codex_trust import hash_hooks
+from day1site.cli.connect.doctor import count_waiting
 from memory.engines.access.keys import KeyEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.support.write_buffer import buffer
@@ -24,7 +25,7 @@ from tests.command_line import Day1, build_day1
 from tests.events.conftest import served  # noqa: F401  a server with /mcp
 from tests.http_doubles import DoubleServer
 from tests.site.hook_events import CONSOLIDATOR
-from tests.waiting import TIMEOUT_SECONDS
+from tests.waiting import TIMEOUT_SECONDS, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -93,6 +94,8 @@ def test_what_is_connected_works(day1: Day1, url: str, tmp_path: Path, program: 
         },
     )
     works = "works, a test event was stored"
+    spool = tmp_path / ".config/day1" / f"{program}.json.spool"
+    wait_until(lambda: count_waiting(spool) == 0)  # the test event may be noted as sent after its answer
     assert day1("doctor")[1].splitlines()[1].split("\t") == [f"{program} 99.1.2", url, "0", "never", works]
 
 
