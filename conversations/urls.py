@@ -26,7 +26,7 @@ from conversations.views.transfer import (
     load_compaction,
 )
 from memory.views.frame.frames import WEB, Page, build_patterns
-from memory.views.frame.navigation import Section, add_section
+from memory.views.frame.navigation import BEHAVIOUR, Section, add_section
 from memory.views.sessions.home import add_home_lead
 from memory.views.sessions.sessions import add_session_lead
 
@@ -62,4 +62,8 @@ urlpatterns = build_patterns(PAGES, WEB)
 
 add_section(Section("conversations", _("Conversations"), "message", "c", order=20, place="sessions"))
 add_section(Section("consolidations", _("Consolidation"), "merge", "i", order=30, place="insights"))
-add_section(Section("learning", _("Learning"), "gear", "n", scope="curate", order=30, place="settings"))
+add_section(
+    Section(
+        "learning", _("Learning"), "gear", "n", scope="curate", order=30, place="settings", group=BEHAVIOUR
+    )
+)

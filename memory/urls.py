@@ -21,7 +21,7 @@ from memory.views.frame import frames
 from memory.views.frame.command_palette import Palette
 from memory.views.frame.frames import WEB, Page, build_patterns
 from memory.views.frame.location_switch import SwitchLocation
-from memory.views.frame.navigation import SAFETY, Section, add_section
+from memory.views.frame.navigation import ACCESS, SAFETY, Section, add_section
 from memory.views.sessions.home import Help, Home
 from memory.views.sessions.sessions import SessionPage, Sessions
 from memory.views.store.audit import Audit
@@ -74,8 +74,10 @@ add_section(Section("observations", _("Observations"), "command", "o", order=30,
 add_section(Section("graph", _("Graph"), "link", "l", order=40, place="insights"))
 add_section(Section("branches", _("Branches"), "branch", "b", order=10, place="branches"))
 add_section(Section("merge-requests", _("Merge requests"), "merge", "q", order=20, place="branches"))
-add_section(Section("keys", _("Agents & keys"), "key", "k", scope="admin", order=10, place="settings"))
-add_section(Section("members", _("Members"), "members", "m", order=20, place="settings"))
+add_section(
+    Section("keys", _("Agents & keys"), "key", "k", scope="admin", order=10, place="settings", group=ACCESS)
+)
+add_section(Section("members", _("Members"), "members", "m", order=20, place="settings", group=ACCESS))
 add_section(
     Section("audit", _("Audit"), "history", "a", scope="admin", order=95, place="settings", group=SAFETY)
 )

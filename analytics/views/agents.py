@@ -65,11 +65,13 @@ def load_yesterday(reader: ViewContext) -> Any:
 
 def describe_day(one: AgentDay) -> dict[str, Any]:
     """Return one sentence on an agent's day."""
-    parts = [
-        ngettext("{n} session", "{n} sessions", one.sessions).format(n=one.sessions),
-        ngettext("{n} call of tools", "{n} calls of tools", one.calls).format(n=one.calls),
-        ngettext("{n} new fact", "{n} new facts", one.facts).format(n=one.facts),
-    ]
+    calls = ngettext("{n} call of tools", "{n} calls of tools", one.calls).format(n=one.calls)
     if one.failed:
-        parts[1] += " " + ngettext("({n} failed)", "({n} failed)", one.failed).format(n=one.failed)
-    return {"agent_id": one.agent_id, "sentence": ", ".join(parts), "categories": one.categories}
+        calls += " " + ngettext("({n} failed)", "({n} failed)", one.failed).format(n=one.failed)
+    parts = [
+        (one.sessions, ngettext("{n} session", "{n} sessions", one.sessions).format(n=one.sessions)),
+        (one.calls, calls),
+        (one.facts, ngettext("{n} new fact", "{n} new facts", one.facts).format(n=one.facts)),
+    ]
+    sentence = ", ".join(text for count, text in parts if count)
+    return {"agent_id": one.agent_id, "sentence": sentence, "categories": one.categories}

@@ -20,7 +20,7 @@ from memory.views.facts.bulk import BulkActions, mark_ticked
 from memory.views.frame.base import ProjectPage
 from memory.views.frame.sparklines import draw_sparkline
 from memory.views.frame.widgets import parse_number
-from memory.views.sessions.question_rows import describe_recall
+from memory.views.sessions.question_rows import describe_recall_changes
 
 engine = AnalyticsEngine()
 RANGES = (7, 30, 90, 365)
@@ -81,7 +81,7 @@ class Analytics(BulkActions, ProjectPage):
             "verified": show_share(overview.verified_share),
             "yield_text": show_share(overview.consolidation.rate),
             "kept": describe_kept(self.days, conf().recall_days),
-            **describe_recall(self.reader),
+            **describe_recall_changes(self.reader),
         }
         return super().get_context_data(**shown, **kwargs)
 

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from conversations.capture.sample import SampleEngine
 from conversations.engines.tellings import Telling, list_tellings
 from conversations.engines.told import describe_fact
-from conversations.views.told import LineShower, list_answers, list_badges
+from conversations.views.told import LineShower, list_answers, list_badges, offer_replacement
 from memory.engines.facts.engine import FactEngine
 from memory.engines.sessions.lines import AGENTS, NOTED, OBSERVED, REPAIR, name_source
 from memory.engines.sessions.manager import Utterance, list_named
@@ -75,6 +75,7 @@ class LearnedRow:
             "reason": self.name_session(),
             "badges": list_badges(line),
             "answers": answers,
+            "replacement": offer_replacement(line, answers),
         }
 
     def name_voice(self) -> str:

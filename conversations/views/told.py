@@ -23,12 +23,14 @@ from conversations.engines.told import (
     answer_told_fact,
     list_told,
 )
+from memory.engines.sessions.manager import get_session
 from memory.engines.sessions.told_answers import (
     AGAIN,
     NOT_HERE,
     OUTDATED,
     WRONG,
     answer_fact,
+    replace_fact,
 )
 from memory.engines.versions.repositories import list_left_out
 from memory.exceptions import Invalid, StaleVersion
@@ -41,11 +43,13 @@ from memory.views.frame.flash import flash_success, flash_warning
 from memory.views.frame.view_context import ViewContext, build_undo_url
 from memory.views.text.error_text import error_sentence
 
+REPLACED = "replaced"  # an answer that comes with a text
 DONE = {
     WRONG: lazy("Wrong: no session is told it any more."),
     OUTDATED: lazy("Outdated: no session is told it any more."),
     NOT_HERE: lazy("Not here: no session of this repository is told it."),
     AGAIN: lazy("Sessions of this repository are told it again."),
+    REPLACED: lazy("Replaced: sessions are told the new text."),
 }
 WORDS = {
     WRONG: lazy("Wrong"),
@@ -56,6 +60,7 @@ WORDS = {
 OWN = lazy("%(category)s of this repository")
 SPOKEN = lazy("a person’s words in an earlier session")
 MAX_OPEN = 5  # lines of a start that are not folded
+MAX_REPLACED = 500  # characters of a fact whose text is in a field beside its line; a longer one has its page
 MAX_CITING = 3  # facts that came of a line and are named
 MAX_QUERY = 300  # characters of a prompt, in an address
 
@@ -112,7 +117,12 @@ class LineShower:
     def explain_line(self, line: ToldLine, one: ToldTime) -> dict[str, Any]:
         """Return why a line came with its prompt, what came of it, and what may be said of it."""
         answers = list_answers(line, self.session.project_path) if self.may_answer else []
-        shown = {"answers": answers, "badges": list_badges(line), "outcomes": list(self.list_outcomes(line))}
+        shown = {
+            "answers": answers,
+            "replacement": offer_replacement(line, answers),
+            "badges": list_badges(line),
+            "outcomes": list(self.list_outcomes(line)),
+        }
         if one.is_start:
             return shown
         words = {"words": ", ".join(line.words)}
@@ -185,6 +195,14 @@ def list_answers(line: ToldLine, repository: str) -> list[tuple[str, str]]:
     return [(f"{name}:{row.uid}:{version}", str(WORDS[name])) for name in fitting]
 
 
+def offer_replacement(line: ToldLine, answers: list[tuple[str, str]]) -> dict[str, str]:
+    """Return the field and the button for a text that takes the place of a line that may be answered."""
+    fact = line.fact
+    if not fact or not answers or line.is_left_out or len(fact.fact_text) > MAX_REPLACED:
+        return {}
+    return {"field": f"text-{fact.uid}", "answer": f"{REPLACED}:{fact.uid}:{fact.version}"}
+
+
 class AnswerLine(ProjectPage):
     """The buttons beside the lines: ``answer`` is what a curator says, the fact, and the version shown; of a
     message none. ``key`` is the session that was told; without one, what is said holds on the page's branch.
@@ -209,6 +227,8 @@ class AnswerLine(ProjectPage):
         return redirect(where if is_home else f"{where}#told-{quote(str(uid))}")
 
     def say(self, key: str, uid: UUID, answer: str, version: int | None) -> Commit | None:
+        if answer == REPLACED:
+            return self.replace(key, uid, version)
         own: dict[str, Any] = {"answer": answer, "actor": self.reader.actor}
         if not key:
             branch = self.reader.branch.name
@@ -216,6 +236,14 @@ class AnswerLine(ProjectPage):
         if version is None:
             return answer_message(message_id=uid, session_id=key, **own)
         return answer_told_fact(fact_id=uid, session_id=key, expected_version=version, **own)
+
+    def replace(self, key: str, uid: UUID, version: int | None) -> Commit | None:
+        actor, text = self.reader.actor, self.request.POST.get(f"text-{uid}", "").strip()
+        if not text:
+            raise Invalid(_("Write what is right."), field="text")
+        branch = get_session(actor, key, is_shown=True).branch if key else self.reader.branch
+        where: dict[str, Any] = {"actor": actor, "branch_name": branch.name}
+        return replace_fact(fact_id=uid, text=text, expected_version=version, **where)
 
 
 def parse_answer(text: str) -> tuple[str, UUID, int | None]:

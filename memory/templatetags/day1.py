@@ -77,6 +77,7 @@ MAKERS = {
     "server": ("agent", "key", MAKER_WORDS["server"]),
     "system": ("agent", "gear", MAKER_WORDS["system"]),
 }
+MAX_BADGE = 24  # characters that are seen of any; the whole name is shown on pointing
 
 
 @register.simple_tag(takes_context=True)
@@ -178,7 +179,8 @@ def surface_word(surface: str) -> str:
 def badge(state: str, text: str = "") -> SafeString:
     """Render the badge of a state with its colour, icon and label (or ``text`` instead)."""
     drawing, word = STATES[state]
-    return format_html('<span class="badge {}">{}{}</span>', state, icon(drawing), text or word)
+    title = format_html(' title="{}"', text) if len(text) > MAX_BADGE else ""
+    return format_html('<span class="badge {}"{}>{}{}</span>', state, title, icon(drawing), text or word)
 
 
 @register.simple_tag
@@ -210,7 +212,8 @@ def maker(kind: str, label: str = "") -> SafeString:
     """
     tone, drawing, word = MAKERS.get(kind, MAKERS["user"])
     html = '<span class="badge {}" title="{}">{}{}</span>'
-    return format_html(html, tone, word, icon(drawing, str(word)), label or word)
+    title = label if len(label) > MAX_BADGE else word
+    return format_html(html, tone, title, icon(drawing, str(word)), label or word)
 
 
 @register.filter

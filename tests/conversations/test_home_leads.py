@@ -168,6 +168,23 @@ def test_the_buttons_of_learned_hold_on_the_branch_of_the_page(
         FactEngine().get_fact(fact_id=wrong.uid, actor=actor)
 
 
+def test_what_is_right_takes_the_place_of_a_line(actor: Actor, api: Api, curator: Client) -> None:
+    play(api, "SessionStart", "s1", source="startup")
+    old = FactEngine().write_fact(fact_text="The port is 80.", category="decision", actor=actor).fact
+    button, field = f"replaced:{old.uid}:1", f"text-{old.uid}"
+    assert button in (page := curator.get("/p/test/").content.decode())
+    assert f'name="{field}"' in page
+    assert "Write what is right." in answer(curator, "", answer=button, **{field: " "})
+    assert FactEngine().get_fact(fact_id=old.uid, actor=actor).version == 1
+    text = {field: "The port is 81."}
+    assert "Replaced: sessions are told the new text." in answer(curator, "", answer=button, **text)
+    assert FactEngine().get_fact(fact_id=old.uid, actor=actor).status == "superseded"
+    (new,) = (one for one in FactEngine().list_facts(actor=actor).results if one.status == "active")
+    assert (new.fact_text, new.category) == ("The port is 81.", "decision")
+    answer(curator, "", answer=button, **{field: "From an old page."})
+    assert FactEngine().get_fact(fact_id=new.uid, actor=actor).version == new.version
+
+
 def test_a_viewer_and_an_old_page_change_nothing(actor: Actor, curator: Client, project: Project) -> None:
     fact = FactEngine().write_fact(fact_text="One.", actor=actor).fact
     assert (

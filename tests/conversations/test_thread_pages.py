@@ -417,7 +417,8 @@ class TestWhatASessionWasTold:
         assert re.search(rf"At its start 1 line {re.escape(PORT)} decision just now", words)
         assert f"Which mail queue is it: Sidekiq? now 1 line {QUEUE}" in words.replace("just now", "now")
         assert "shares mail, queue, sidekiq" in words
-        assert re.findall(r'value="(\w+):', page.content.decode()) == ["wrong", "outdated", "not_here"] * 2
+        answers = ["wrong", "outdated", "not_here", "replaced"]
+        assert re.findall(r'value="(\w+):', page.content.decode()) == answers * 2
 
     def test_a_session_is_called_by_its_first_prompt(
         self, viewer: Client, actor: Actor, told: dict[str, Fact]

@@ -89,6 +89,20 @@ class EvalEngine:
         return paginate(allowed.defer("results"), key="-id", limit=limit, cursor=cursor, of=rows)
 
 
+def compare_runs(run: EvalRun, before: EvalRun) -> list[dict[str, Any]]:
+    """Return the results of a run with what became of each question since an earlier one that put it too."""
+    earlier = {one["question"]: one["ranks"] for one in before.results}
+    rows = [(one, earlier[one["question"]]) for one in run.results if one["question"] in earlier]
+    return [
+        {
+            **one,
+            "before": ranks,
+            "change": Result(one["question"], one["ranks"], ranks).describe_change(run.k),
+        }
+        for one, ranks in rows
+    ]
+
+
 def may_read(actor: Actor, run: EvalRun) -> bool:
     names = [run.branch, *([run.against["branch"]] if run.against else [])]
     return all(actor.may_use(name) for name in names)

@@ -1,4 +1,6 @@
-"""What a person says of a line that a session was told: wrong, outdated, or not for this repository."""
+"""What a person says of a line that a session was told: wrong, outdated, not for this repository, or what
+is right.
+"""
 
 from typing import Any
 from uuid import UUID
@@ -56,7 +58,7 @@ def apply_answer(
     answer, actor = CHECK_ANSWER("answer", answer), where["actor"]
     actor.require_scope("curate", where["branch_name"])
     if answer == WRONG:
-        return invalidate(fact_id, expected_version, where)
+        return act(fact_id, expected_version, where, action="invalidate", reason=REASON)
     before = FactEngine().get_fact(fact_id=fact_id, **where)
     updates: dict[str, Any] = {"valid_until": timezone.now()}
     if answer != OUTDATED:
@@ -68,11 +70,21 @@ def apply_answer(
     return get_fact_commit(fact) if fact.version != before.version else None
 
 
-def invalidate(fact_id: UUID, expected_version: int | None, where: dict[str, Any]) -> Commit | None:
+def replace_fact(
+    *, fact_id: UUID, text: str, actor: Actor, branch_name: str, expected_version: int | None = None
+) -> Commit | None:
+    """Put a new text in the place of a fact on a branch; return the commit, None where it is the same text.
+
+    Raises NotFound, StaleVersion, Invalid, scope and branch refusals.
+    """
+    actor.require_scope("curate", branch_name)
+    where = {"actor": actor, "branch_name": branch_name}
+    return act(fact_id, expected_version, where, action="supersede", new_fact_text=text)
+
+
+def act(fact_id: UUID, expected_version: int | None, where: dict[str, Any], **action: str) -> Commit | None:
     versions = {fact_id: expected_version} if expected_version else {}
-    report = ActionEngine().apply_action(
-        action="invalidate", fact_ids=[fact_id], reason=REASON, expected_versions=versions, **where
-    )
+    report = ActionEngine().apply_action(fact_ids=[fact_id], expected_versions=versions, **action, **where)
     if error := report.results[0].error:
         raise error
     return report.commit

@@ -9,7 +9,7 @@ from memory.conf import conf
 from memory.engines.access.connections import find_connection
 from memory.operations.connections import CONNECTIONS
 from memory.views.frame.frames import add_page
-from memory.views.frame.navigation import Section, add_section
+from memory.views.frame.navigation import ACCESS, Section, add_section
 from memory.views.generic.actions import Action, ConfirmPage
 from memory.views.generic.list_page import ListPage
 
@@ -50,4 +50,6 @@ class RevokeConnection(ConfirmPage):
         return super().get_context_data(connection=row, **kwargs)
 
 
-add_section(Section("connections", lazy("Connected programs"), "link", "", order=15, place="settings"))
+add_section(
+    Section("connections", lazy("Connected programs"), "link", "", order=15, place="settings", group=ACCESS)
+)

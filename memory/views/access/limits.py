@@ -10,7 +10,7 @@ from memory.engines.access.limits import LimitEngine, LimitState
 from memory.limits import LIMITS, Owner
 from memory.views.access.project_settings import SETTINGS, SettingsPage, change_settings
 from memory.views.frame.frames import add_page
-from memory.views.frame.navigation import Section, add_section
+from memory.views.frame.navigation import BEHAVIOUR, Section, add_section
 
 WINDOWS = {"minute": _("a minute"), "day": _("a day"), "month": _("a month"), "": ""}
 
@@ -59,4 +59,4 @@ class Limits(SettingsPage):
         return super().get_context_data(rows=rows, **kwargs)
 
 
-add_section(Section("limits", _("Limits"), "gear", "", order=45, place="settings"))
+add_section(Section("limits", _("Limits"), "gear", "", order=45, place="settings", group=BEHAVIOUR))

@@ -13,7 +13,7 @@ from memory.models.webhooks import Webhook
 from memory.operations.webhooks import WEBHOOKS
 from memory.views.frame.base import ProjectPage
 from memory.views.frame.frames import add_page
-from memory.views.frame.navigation import Section, add_section
+from memory.views.frame.navigation import SHARE, Section, add_section
 from memory.views.generic.actions import Action, ActionPage, ConfirmPage
 from memory.views.generic.state_list import StateListPage
 
@@ -127,4 +127,6 @@ class DeleteWebhook(WebhookPage, ConfirmPage):
         return super().get_context_data(lead=lead % {"url": self.webhook.url}, **kwargs)
 
 
-add_section(Section("webhooks", lazy("Webhooks"), "link", "", scope="admin", order=16, place="settings"))
+add_section(
+    Section("webhooks", lazy("Webhooks"), "link", "", scope="admin", order=78, place="settings", group=SHARE)
+)

@@ -80,7 +80,8 @@ class Entry:
 
 Counter = Callable[[str], str | None]  # how much waits in the section of a name; None: nothing is counted
 
-SHARE, SAFETY = pgettext_lazy("settings", "Share"), _("Safety")  # groups of settings
+ACCESS, BEHAVIOUR = _("Access"), _("Behaviour")  # groups of settings
+SHARE, SAFETY = pgettext_lazy("settings", "Share"), _("Safety")
 SECTIONS: list[Section] = []
 SERVER_LISTS = (
     ("auth_user", _("Users"), "person"),

@@ -1,5 +1,6 @@
 """Rows of saved questions with their ranks, the chart of runs, and what Home shows of the newest."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.actors import Actor
 from memory.engines.evaluation.questions import QuestionEngine
-from memory.engines.evaluation.runs import EvalEngine, describe_result
+from memory.engines.evaluation.runs import EvalEngine, compare_runs, describe_result
 from memory.models.questions import EvalRun, Question
 from memory.views.frame.sparklines import draw_sparkline
 from memory.views.frame.view_context import ViewContext
@@ -93,7 +94,30 @@ def describe_recall(reader: ViewContext) -> dict[str, Any]:
     """Return the newest run of the saved questions on the branch, with a drawing of those before."""
     runs = EvalEngine().list_evals(actor=reader.actor, limit=LISTED_RUNS).results
     shown = add_figure_texts(select_comparable(runs, reader.branch.name))
-    return {"recall": shown[0], "recall_drawing": draw_recall(shown)} if shown else {}
+    return {"recall": shown[0], "recall_drawing": draw_recall(shown), "recall_runs": shown} if shown else {}
+
+
+def describe_recall_changes(reader: ViewContext) -> dict[str, Any]:
+    """Return the newest run with those before, how each differs from the one before it, and the questions
+    that the newest finds or loses since.
+    """
+    shown = describe_recall(reader)
+    runs = shown.get("recall_runs", [])
+    for run, before in itertools.pairwise(runs):
+        run.figures["change"] = show_difference(run.figures["recall"], before.figures["recall"])
+    return {**shown, "recall_changes": list_changes(reader.actor, runs)} if len(runs) > 1 else shown
+
+
+def list_changes(actor: Actor, runs: Sequence[EvalRun]) -> list[QuestionRow]:
+    now, before = (EvalEngine().get_eval(eval_id=run.pk, actor=actor) for run in runs[:2])
+    results = compare_runs(now, before)
+    return build_rows(actor, [one for one in results if one["change"] in ("lost", "gained")])
+
+
+def show_difference(now: float, before: float) -> str:
+    """Return the difference of two shares in points: +8, −8, ±0."""
+    points = round(100 * now) - round(100 * before)
+    return f"{'+' if points > 0 else '−' if points else '±'}{abs(points)}"
 
 
 def select_comparable(runs: Sequence[EvalRun], branch_name: str) -> list[EvalRun]:

@@ -73,6 +73,13 @@ def show_time(at: str | None) -> str:
 
 add_section(
     Section(
-        "server", gettext_lazy("Server"), "gear", "", scope="admin", order=99, place="settings", group=SAFETY
+        "server",
+        gettext_lazy("Server and check"),
+        "gear",
+        "",
+        scope="admin",
+        order=99,
+        place="settings",
+        group=SAFETY,
     )
 )

@@ -9,7 +9,12 @@ from collections.abc import Iterator
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-INLINE = re.compile(r"`([^`\n]+)`|(?<![\w*])\*\*(?=\S)([^*\n]+)(?<=\S)\*\*(?![\w*])")
+# Code, bold, italics; a star that stands for something else (*.py, 2 * 3) begins and ends no word.
+INLINE = re.compile(
+    r"`([^`\n]+)`"
+    r"|(?<![\w*])\*\*(?=\S)((?:`[^`\n]+`|[^*`\n])+)(?<=\S)\*\*(?![\w*])"
+    r"|(?<![\w*])\*(?=[\w`])((?:`[^`\n]+`|[^*`\n])+)(?<=[\w`.!?:)])\*(?![\w*.])"
+)
 MARKS = re.compile(r"^#{1,6}\s+|^ {0,3}(?:```|~~~).*\n?", re.MULTILINE)  # of headings and blocks of code
 FENCE = re.compile(r"^ {0,3}(```|~~~)")
 ITEM = re.compile(r"^\s{0,6}(?:[-*+]|(\d{1,4})[.)])\s+(.*)")
@@ -46,9 +51,15 @@ def render_blocks(lines: list[str]) -> Iterator[str]:
 
 
 def render_line(line: str) -> str:
-    return INLINE.sub(
-        lambda found: f"<code>{found[1]}</code>" if found[1] else f"<strong>{found[2]}</strong>", escape(line)
-    )
+    return INLINE.sub(render_mark, escape(line))
+
+
+def render_mark(found: re.Match[str]) -> str:
+    code, bold, italic = found.groups()
+    if code:
+        return f"<code>{code}</code>"
+    name, inner = ("strong", bold) if bold else ("em", italic)
+    return f"<{name}>{INLINE.sub(render_mark, inner)}</{name}>"
 
 
 def render_inline(text: str) -> SafeString:

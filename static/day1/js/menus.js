@@ -4,6 +4,7 @@ const open = () => document.querySelectorAll("details.menu[open]");
 
 export function menus() {
     showSection(document.querySelector(".sections [aria-current]"));
+    for (const current of document.querySelectorAll(".tabs [aria-current]")) centre(current, current.closest(".tabs"));
     document.addEventListener("click", (event) => {
         for (const menu of open()) {
             if (!menu.contains(event.target)) menu.open = false;
@@ -35,7 +36,13 @@ function showSection(current) {
     if (!current) return;
     const line = current.closest(".sections");
     const list = line.firstElementChild;
-    const [place, wide, high] = [current, line, list].map((element) => element.getBoundingClientRect());
-    line.scrollLeft += place.left + place.width / 2 - wide.left - wide.width / 2;
+    centre(current, line);
+    const [place, high] = [current, list].map((element) => element.getBoundingClientRect());
     list.scrollTop += Math.max(0, place.bottom - high.bottom) + Math.min(0, place.top - high.top);
+}
+
+// A line that is drawn sideways shows its current entry in the middle.
+function centre(current, line) {
+    const [place, wide] = [current, line].map((element) => element.getBoundingClientRect());
+    line.scrollLeft += place.left + place.width / 2 - wide.left - wide.width / 2;
 }

@@ -14,6 +14,8 @@ from memory.templatetags.day1 import inline_code
         ("Before\n```sh\nmake\n```\nafter", "Before\nmake\nafter"),
         ("`<b>` **<i>x</i>**", "<code>&lt;b&gt;</code> <strong>&lt;i&gt;x&lt;/i&gt;</strong>"),
         ("#1 is a number, `half", "#1 is a number, `half"),
+        ("**Run `make`**, *never* by hand", "<strong>Run <code>make</code></strong>, <em>never</em> by hand"),
+        ("*.py, *.js, 2 * 3 and int *p, *q", "*.py, *.js, 2 * 3 and int *p, *q"),
     ],
 )
 def test_a_line_of_markdown(text: str, shown: str) -> None:
