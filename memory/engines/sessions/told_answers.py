@@ -82,7 +82,7 @@ def replace_fact(
     return act(fact_id, expected_version, where, action="supersede", new_fact_text=text)
 
 
-def act(fact_id: UUID, expected_version: int | None, where: dict[str, Any], **action: str) -> Commit | None:
+def act(fact_id: UUID, expected_version: int | None, where: dict[str, Any], **action: Any) -> Commit | None:
     versions = {fact_id: expected_version} if expected_version else {}
     report = ActionEngine().apply_action(fact_ids=[fact_id], expected_versions=versions, **action, **where)
     if error := report.results[0].error:
