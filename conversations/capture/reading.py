@@ -7,6 +7,7 @@ they read again.
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from conversations.capture.events import HookEvent
@@ -54,7 +55,7 @@ class Talk:
     event: HookEvent
     actor: Actor
 
-    @property
+    @cached_property
     def rows(self) -> VersionedQuerySet[Conversation]:
         who = get_event_actor(self.actor, self.event)
         return filter_conversations(rows_to_write(self.branch, Conversation), self.event, who)

@@ -1,6 +1,6 @@
 """Filters of plain columns as conditions: the ORM takes longer to compile one than the database to run it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from functools import cache
@@ -15,7 +15,8 @@ from memory.db.expressions import NATIVE_TYPES, ColumnIn, Condition, prepare_val
 
 Filter = tuple[bool, tuple, dict]  # whether it is negated, its conditions, and its lookups
 PLAIN_VALUES = (str, int, UUID)
-PLAIN_FIELDS = (models.CharField, models.IntegerField, models.UUIDField)
+OWN_TYPES: dict[Any, type] = {models.CharField: str, models.IntegerField: int, models.UUIDField: UUID}
+PLAIN_FIELDS = tuple(OWN_TYPES)
 MAX_INTEGER = 2**63  # the ORM knows that no row has one beyond it
 
 
@@ -91,6 +92,26 @@ def split_filters(
         else:
             found += each
     return found, others
+
+
+def find_plain(
+    model: type[models.Model], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> list[Condition] | None:
+    """Return the conditions of a filter that consists of some, with values of their columns' own types; None
+    for others, which the ORM checks and converts.
+    """
+    try:
+        found, others = split_filters(model, [(False, args, dict(kwargs))])
+    except EmptyResultSet:
+        return None
+    return None if others or not all(map(has_own_types, found)) else found
+
+
+def has_own_types(condition: Condition) -> bool:
+    if not isinstance(condition, ColumnIn):
+        return True
+    kind = next(own for of, own in OWN_TYPES.items() if isinstance(condition.of, of))
+    return all(type(value) is kind for value in condition.values)
 
 
 def split_q(model: type[models.Model], part: Any) -> list[Any]:

@@ -88,8 +88,8 @@ def read_together(statements: Iterable[Statement], using: str = DEFAULT_DB_ALIAS
     rows: list[list[tuple]] = [[] for _ in new]
     with connections[using].cursor() as cursor:
         cursor.execute(" UNION ALL ".join(arms), [value for *_, values in new for value in values])
-        for place, *row in cursor.fetchall():
-            rows[place].append(tuple(row[: widths[place]]))
+        for row in cursor.fetchall():
+            rows[row[0]].append(row[1 : 1 + widths[row[0]]])
     notes.update(((sql, *values), found) for (_, sql, values), found in zip(new, rows, strict=True))
 
 

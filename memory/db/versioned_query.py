@@ -10,6 +10,7 @@ from django.db.models.sql import Query
 from django.db.models.sql.where import AND
 
 from memory.db.expressions import Condition
+from memory.db.plain_filters import find_plain
 
 Row = TypeVar("Row", bound=models.Model)
 if TYPE_CHECKING:  # while the program runs it is Django's own; its type stubs leave the method out
@@ -73,10 +74,10 @@ class RecordedFilters(QuerySet[Row]):
     recorded_filters: tuple[tuple[bool, tuple, dict], ...] = ()
 
     def filter(self, *args: Any, **kwargs: Any) -> Self:
-        if not kwargs and all(isinstance(one, Condition) for one in args) and not self.query.is_sliced:
-            return self.add_where(*args)._record(False, args, kwargs)
         args, kwargs = keep_values(args, kwargs)
-        return super().filter(*args, **kwargs)._record(False, args, kwargs)
+        plain = None if self.query.is_sliced else find_plain(self.model, args, kwargs)
+        found = super().filter(*args, **kwargs) if plain is None else self.add_where(*plain)
+        return found._record(False, args, kwargs)
 
     def exclude(self, *args: Any, **kwargs: Any) -> Self:
         args, kwargs = keep_values(args, kwargs)
