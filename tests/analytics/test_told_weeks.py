@@ -14,6 +14,7 @@ from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.models import Branch, Fact, Project, RecallLog
 from memory.ranking import count_tokens
+from tests.amounts import take_share
 from tests.analytics.test_figures import Write, backdate, without_vectors, write
 from tests.memory.views.conftest import curator
 
@@ -53,7 +54,8 @@ def find_week(at: datetime) -> str:
     return (day - timedelta(days=day.weekday())).isoformat()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", take_share(range(12), 12))
 def test_weeks_are_what_was_told(
     seed: int, curator: Client, project: Project, actor: Actor, main: Branch
 ) -> None:

@@ -1,5 +1,6 @@
 """Invalid environment variables: one sentence and status 2, for every way to start Day1."""
 
+import json
 import os
 import subprocess
 import sys
@@ -16,23 +17,41 @@ ROOT = Path(__file__).resolve().parents[2]
 CLI, UP = ["manage.py", "day1", "facts"], ["manage.py", "up", "--port", "0"]
 
 
+def environment(**variables: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DAY1_", "DJANGO_"))}
+    return {**kept, "DAY1_NO_BOOTSTRAP": "1", **variables}
+
+
 def start(words: list[str], folder: Path, **variables: str) -> tuple[int, str, str]:
     """Run a command on a new data directory; return status, output and errors."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DAY1_", "DJANGO_"))}
     done = subprocess.run(
         [sys.executable, *words, "--data-dir", str(folder)],
         cwd=ROOT,
         text=True,
         capture_output=True,
-        env={**kept, "DAY1_NO_BOOTSTRAP": "1", **variables},
+        env=environment(**variables),
         timeout=TIMEOUT_SECONDS,
     )
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "wanted"),
-    [
+READ = """
+import json, os, runpy, sys
+from django.core.exceptions import ImproperlyConfigured
+for name, value in json.load(sys.stdin):
+    os.environ[name] = value
+    try:
+        for module in ("base", "dev"):
+            runpy.run_module(f"day1site.settings.{module}")
+    except ImproperlyConfigured as error:
+        print(error)
+    del os.environ[name]
+"""
+
+
+def test_nonsense_is_told_in_one_sentence(tmp_path: Path) -> None:
+    """Read the settings with each value; one of them by the command."""
+    cases = [
         ("DAY1_WORKER_THREADS", "abc", "a whole number from 1 to 64"),
         ("DAY1_PROCESSES", "0", "a whole number from 1 to 64"),
         ("DAY1_QUEUE_LEASE", "nan", "seconds from 1 to 86400"),
@@ -44,13 +63,20 @@ def start(words: list[str], folder: Path, **variables: str) -> tuple[int, str, s
         ("DAY1_CACHE_URL", "file:///x", "an address that begins with redis:// or rediss://"),
         ("OPENAI_BASE_URL", "api.example", "an address that begins with https:// or http://"),
         ("OPENAI_BASE_URL", "http://[x", "an address that begins with https:// or http://"),
-    ],
-)
-def test_nonsense_is_told_in_one_sentence(name: str, value: str, wanted: str, tmp_path: Path) -> None:
-    status, out, err = start(CLI, tmp_path / "data", **{name: value})
-    assert (status, out) == (2, "")
-    assert err == f"day1: error: {name} must be {wanted}, not {value!r}.\n"
-    assert list(tmp_path.iterdir()) == []
+    ]
+    told = [f"{name} must be {wanted}, not {value!r}." for name, value, wanted in cases]
+    read = subprocess.run(
+        [sys.executable, "-c", READ],
+        input=json.dumps([case[:2] for case in cases]),
+        cwd=ROOT,
+        env=environment(DAY1_DATA_DIR=str(tmp_path / "read")),
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+    assert read.stdout.splitlines() == told
+    assert start(CLI, tmp_path / "data", DAY1_WORKER_THREADS="abc") == (2, "", f"day1: error: {told[0]}\n")
+    assert not (tmp_path / "data").exists()
 
 
 @pytest.mark.parametrize("words", [UP, [*CLI[:2], "check"]])
