@@ -81,7 +81,7 @@ DAMAGED = Failure(
         "What this page shows cannot be read, or what was sent cannot be stored. Nothing is written until the"
         " store is repaired; what was stored before can be read, but for the damaged part."
     ),
-    _("Tell whoever runs the server, and look at another page meanwhile."),
+    _("Tell the administrator of the server; other pages may still work."),
 )
 
 

@@ -83,7 +83,7 @@ def judge_yield(run: ConsolidationRun) -> str:
     if run.level != Level.SESSION or run.yield_rate is None or run.messages + run.observations < 20:
         return ""
     if run.yield_rate > HIGH_YIELD:
-        return _("More facts than usual came of it: look whether they are worth knowing.")
+        return _("More facts than usual came of it: check whether they are worth knowing.")
     return _("Fewer facts than usual came of it.") if run.yield_rate < LOW_YIELD else ""
 
 

@@ -61,7 +61,7 @@ class Conversations(ListPage):
         "lead_of_found": _("What people and agents said, the best answers first."),
         "search": _("Keyword and semantic search in the messages"),
         "drawing": "message",
-        "none_fits": _("Nothing that was said on this branch until this time fits."),
+        "none_fits": _("Nothing that was said on this branch until this time matches."),
         "none_yet": _(
             "Nothing was said on this branch yet. Conversations come from the hooks of an agent's program, or"
             " over the API."

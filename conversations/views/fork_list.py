@@ -48,10 +48,10 @@ class Forks(ListPage):
     }
     extra_context = {
         "list_title": Conversations.title,
-        "lead": _("Each goes on from a message of another conversation in another way, the newest first."),
+        "lead": _("Each continues another conversation from one of its messages, the newest first."),
         "search": _("Filters, such as agent:NAME or session:42"),
         "drawing": "branch",
-        "none_fits": _("No fork on this branch until this time fits."),
+        "none_fits": _("No fork on this branch until this time matches."),
         "none_yet": _(
             "Nothing was forked on this branch yet. Open a conversation and choose Fork or Replay at the"
             " message to go on from."

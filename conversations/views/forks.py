@@ -58,7 +58,7 @@ class ForkPage(ThreadForm):
     actions = {
         "create": Action(
             CONVERSATIONS["fork"],
-            lazy("Forked. An agent goes on with it by its id."),
+            lazy("Forked. An agent continues it by its id."),
             fields=("title", "model", "memory_branch"),
             words={"title": (lazy("Title"), AS_SOURCE), "model": (lazy("Model"), AS_SOURCE)},
             button=lazy("Fork"),

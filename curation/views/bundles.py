@@ -244,7 +244,7 @@ class BundleKeys(ActionPage):
             drawing="check",
         ),
         "distrust": Action(
-            TRUSTED_KEYS["destroy"], gettext_lazy("The key is trusted no more."), takes=("name",)
+            TRUSTED_KEYS["destroy"], gettext_lazy("The key is no longer trusted."), takes=("name",)
         ),
     }
 

@@ -56,7 +56,7 @@ class Handoffs(StateListPage):
         "form_title": gettext_lazy("Hand work over"),
         "none_fits": gettext_lazy("No handoff is in this state."),
         "none_yet": gettext_lazy(
-            "A handoff lets another agent go on where one stopped. Make one here, or let an agent do so:"
+            "A handoff lets another agent continue where one stopped. Make one here, or let an agent do so:"
         ),
         "show_all": gettext_lazy("Waiting handoffs"),
     }

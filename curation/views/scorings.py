@@ -18,7 +18,7 @@ class Scorings(ListPage):
         "lead": lazy("What judges were asked, what they gave, and what that cost."),
         "search": lazy("Filters, such as state:done"),
         "drawing": "chart",
-        "none_fits": lazy("No rating fits."),
+        "none_fits": lazy("No rating matches."),
         "show_all": lazy("Show all ratings"),
         "none_yet": lazy(
             "No conversation was rated yet. Open one and choose Ask the judges, or have a replay rated at its"

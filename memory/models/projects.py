@@ -44,7 +44,7 @@ class Project(models.Model):
     require_second_factor = models.BooleanField(
         _("members need a second factor"),
         default=False,
-        help_text=_("Members see the project with a second factor alone. API keys are not touched."),
+        help_text=_("Members see the project only with a second factor. API keys are not affected."),
     )
     durable_categories = models.CharField(
         _("categories that outlive a task"),

@@ -67,7 +67,7 @@ def test_branches_by_name_owner_and_tag(
     assert [row["name"] for row in answer.json()["results"]] == expected
     assert [row["name"] for row in read(maintainer, f"branches?q={typed}")] == expected
     page = text(maintainer.get(f"/p/test/branches?q={typed}", follow=True))
-    assert ("No branch fits." in page) == (not expected)
+    assert ("No branch matches." in page) == (not expected)
     assert [f"<strong>{name}</strong>" in page for name in ("task/login", "task/fees", "old_login")] == [
         name in expected for name in ("task/login", "task/fees", "old_login")
     ]
@@ -112,7 +112,7 @@ def test_questions_by_category(maintainer: Client, api: Api, actor: Actor, main:
     assert [row["text"] for row in answer.json()["results"]] == ["Why?"]
     assert [row["text"] for row in read(maintainer, "questions?q=category:insight")] == ["Why?"]
     page = text(maintainer.get("/p/test/questions?category=none"))
-    assert ("No question fits." in page, "No question is saved yet" in page) == (True, False)
+    assert ("No question matches." in page, "No question is saved yet" in page) == (True, False)
 
 
 def test_erasures_by_state_and_kind(maintainer: Client, api: Api, main: Branch) -> None:

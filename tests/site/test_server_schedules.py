@@ -26,7 +26,7 @@ def test_schedules_stand_under_the_periodic_tasks_by_what_they_mean(root: Client
     assert "<h1>Delete “At 04:05 (UTC)”?</h1>" in page(root, f"{SCHEDULES}{clock.pk}/delete/")
     assert "<h1>Change history: At 04:05 (UTC)</h1>" in page(root, f"{SCHEDULES}{clock.pk}/history/")
     clock.delete()
-    assert "The button above makes the first one." in page(root, SCHEDULES)
+    assert "Make the first one with the button above." in page(root, SCHEDULES)
 
 
 def test_a_periodic_task_needs_one_schedule(root: Client) -> None:

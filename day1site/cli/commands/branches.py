@@ -121,7 +121,7 @@ GROUP.add_list(
         *("last change=last_activity", "owner"),
     ],
     cells={"branch": lambda row: "· " * row["level"] + row["name"]},  # a cell loses the spaces it begins with
-    empty="No branch fits.",
+    empty="No branch matches.",
 )
 
 

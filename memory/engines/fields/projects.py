@@ -67,7 +67,7 @@ PROJECT = Noun(
         "Whether members see the project with a second factor alone; keys are not touched.",
         READ | Use.UPDATE,
         label=_("Members need a second factor"),
-        form_help=_("Members see the project with a second factor alone. API keys are not touched."),
+        form_help=_("Members see the project only with a second factor. API keys are not affected."),
     ),
     Field(
         "durable_categories",

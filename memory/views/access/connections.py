@@ -21,7 +21,7 @@ class Connections(ListPage):
     extra_context = {
         "lead": lazy("Programs that people let into this project with their login, such as ChatGPT."),
         "drawing": "link",
-        "none_fits": lazy("No program fits."),
+        "none_fits": lazy("No program matches."),
         "show_all": lazy("Show all programs"),
         "none_yet": lazy("No program is connected with a login yet."),
     }
@@ -38,7 +38,7 @@ class RevokeConnection(ConfirmPage):
     actions = {
         "confirm": Action(
             CONNECTIONS["revoke"],
-            lazy("The program %(client_name)s opens nothing any more."),
+            lazy("The program %(client_name)s no longer has access."),
             opens=("connections",),
             button=lazy("Disconnect"),
             tone="danger",

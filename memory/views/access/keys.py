@@ -129,7 +129,7 @@ class Keys(KeyPage, ListPage):
         ),
         "search": lazy("Filters, such as state:valid or agent:NAME"),
         "drawing": "key",
-        "none_fits": lazy("No key fits."),
+        "none_fits": lazy("No key matches."),
         "show_all": lazy("Show all keys"),
         "none_yet": lazy("There is no key yet: no agent can reach this project."),
     }
@@ -167,7 +167,7 @@ class RevokeKey(ConfirmPage, KeyPage):
     actions = {
         "confirm": Action(
             KEYS["revoke"],
-            lazy("The key %(label)s opens nothing any more."),
+            lazy("The key %(label)s no longer works."),
             opens=("keys",),
             button=lazy("Revoke"),
             tone="danger",

@@ -54,7 +54,7 @@ class Members(ActionPage, ListPage):
     extra_context = {
         "search": lazy("Filters, such as role:curator or name:mira"),
         "drawing": "members",
-        "none_fits": lazy("No member fits."),
+        "none_fits": lazy("No member matches."),
         "show_all": lazy("Show all members"),
         "lead": lazy(
             "Only members see this project. Viewers read; curators also verify and correct; maintainers also"
@@ -131,7 +131,7 @@ def describe_departure(departure: Departure) -> Iterator[tuple[Any, int, list[Li
         Line(str(WORDS[one.role]), kind="user", label=one.user.get_username()) for one in departure.joined
     ]
     if joined:
-        yield _("Members whom they let in: these stay, look whether they should"), len(joined), joined
+        yield _("Members whom they let in: these stay; check whether they should"), len(joined), joined
 
 
 def build_invitation_form(data: Any = None) -> DeclaredForm:
@@ -174,7 +174,7 @@ class RevokeInvitation(ActionPage):
     actions = {
         "revoke": Action(
             INVITATIONS["revoke"],
-            lazy("The invitation is revoked: its link opens nothing any more."),
+            lazy("The invitation is revoked: its link no longer works."),
             opens=("members",),
         )
     }

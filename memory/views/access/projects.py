@@ -62,9 +62,7 @@ class Projects(ActionPage, ListPage):
             fixed={"scopes": [SERVER]},
             button=lazy("Make the key"),
         ),
-        "revoke": Action(
-            KEYS["revoke"], lazy("The key %(label)s opens nothing any more."), takes=("key_id",)
-        ),
+        "revoke": Action(KEYS["revoke"], lazy("The key %(label)s no longer works."), takes=("key_id",)),
     }
     extra_context = {
         "lead": lazy(
@@ -73,7 +71,7 @@ class Projects(ActionPage, ListPage):
         ),
         "search": lazy("Filters, such as name:acme"),
         "drawing": "project",
-        "none_fits": lazy("No project fits."),
+        "none_fits": lazy("No project matches."),
         "show_all": lazy("Show all projects"),
     }
 

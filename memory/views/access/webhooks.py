@@ -48,12 +48,12 @@ class Webhooks(WebhookPage, StateListPage):
     operation = WEBHOOKS["list"]
     actions = {"create": Action(WEBHOOKS["create"], fields=WRITTEN, button=lazy("Make the webhook"))}
     extra_context = {
-        "lead": lazy("Programs of yours that Day1 tells of each event: who wrote, merged or made a branch."),
+        "lead": lazy("Your programs that Day1 sends events to: who wrote, merged or made a branch."),
         "drawing": "link",
         "form_title": lazy("New webhook"),
-        "none_fits": lazy("No webhook fits."),
+        "none_fits": lazy("No webhook matches."),
         "show_all": lazy("Show all webhooks"),
-        "none_yet": lazy("No program is told of events yet."),
+        "none_yet": lazy("No program gets events yet."),
     }
 
     @property

@@ -55,7 +55,7 @@ class Branches(ActionPage, ListPage):
         ),
         "search": gettext_lazy("Filters, such as name:task/ or owner:Mira"),
         "drawing": "branch",
-        "none_fits": gettext_lazy("No branch fits."),
+        "none_fits": gettext_lazy("No branch matches."),
         "show_all": gettext_lazy("Show all branches"),
     }
 

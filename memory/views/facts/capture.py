@@ -42,7 +42,7 @@ class Observations(ListPage):
         "lead_of_found": _("What agents did and noticed, the best answers first."),
         "search": _("Keyword and semantic search"),
         "drawing": "command",
-        "none_fits": _("No observation on this branch at this time fits."),
+        "none_fits": _("No observation on this branch at this time matches."),
         "none_yet": _(
             "This branch holds no observations yet. They come from the hooks of an agent's program, one for"
             " each call of a tool."
@@ -93,7 +93,7 @@ class Relations(ListPage):
         "lead": _("What is connected to what, as agents stated it."),
         "search": _("Relations of an entity, by its name"),
         "drawing": "link",
-        "none_fits": _("No relation on this branch at this time fits."),
+        "none_fits": _("No relation on this branch at this time matches."),
         "none_yet": _(
             "This branch holds no relations yet. Agents state them over the API, such as: billing uses Redis."
         ),

@@ -16,7 +16,11 @@ def tell_written(done: WriteResult) -> str:
     """Return what became of a text: a new fact, a proposal, or a fact that was there already."""
     if not done.created:
         return _("This was known already: it is confirmed.")
-    return _("It waits as a proposal.") if done.fact.status == Fact.Status.CREATED else _("Remembered.")
+    return (
+        _("Proposed: a curator accepts it or not.")
+        if done.fact.status == Fact.Status.CREATED
+        else _("Remembered.")
+    )
 
 
 @add_page("facts/new", "fact-new")

@@ -46,7 +46,7 @@ class MergeRequests(ListPage):
         "lead": gettext_lazy("What agents learned on branches and want to bring into another branch."),
         "search": gettext_lazy("Filters, such as state:merged or source:task/login"),
         "drawing": "merge",
-        "none_fits": gettext_lazy("No merge request fits."),
+        "none_fits": gettext_lazy("No merge request matches."),
         "none_yet": gettext_lazy(
             "No merge request yet. An agent works on a branch, so that nothing half learned reaches main; a"
             " merge request brings it over, after people have looked. Open one from the page of a branch, or:"

@@ -44,7 +44,7 @@ class Questions(ListPage):
             "No question is saved yet. Search for something, and press “Should be found” at the fact that"
             " answers it."
         ),
-        "none_fits": gettext_lazy("No question fits."),
+        "none_fits": gettext_lazy("No question matches."),
         "show_all": gettext_lazy("Show all questions"),
     }
 

@@ -67,7 +67,7 @@ def test_a_large_tree_is_folded_and_a_filter_unfolds_it(
     page = viewer.get("/p/test/branches/topology?name=07").content.decode()
     assert (page.count('class="node"'), page.count("<details open>")) == (3, 2)
     assert "2 branches fit." in text(page)
-    assert "No branch fits." in text(viewer.get("/p/test/branches/topology?owner=nobody").content.decode())
+    assert "No branch matches." in text(viewer.get("/p/test/branches/topology?owner=nobody").content.decode())
     assert viewer.get("/p/test/branches/topology?state=dead").status_code == 400
     assert viewer.get("/p/test/branches/topology?color=red").status_code == 400
 

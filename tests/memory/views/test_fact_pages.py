@@ -210,7 +210,7 @@ def test_a_search_on_a_branch_and_in_the_past(viewer: Client, actor: Actor) -> N
 def test_the_list_teaches_when_it_is_empty(viewer: Client, actor: Actor) -> None:
     assert "day1 write-fact" in text(viewer.get("/p/test/facts"))
     write(actor, "one")
-    assert "No fact fits these filters." in text(viewer.get("/p/test/facts?category=x"))
+    assert "No fact matches these filters." in text(viewer.get("/p/test/facts?category=x"))
     assert "At this time the branch held no fact yet." in text(viewer.get("/p/test/facts?at=0"))
 
 
