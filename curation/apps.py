@@ -17,6 +17,7 @@ class CurationConfig(AppConfig):
         },
         "limit_counts": {"bundles": "curation.engines.bundles.uploads.count_kept"},
         "pair_answers": {"review": "curation.engines.review.pair_answers.ReviewAnswers"},
+        "untrusted_branches": {"imports": "curation.engines.imports.branches.holds_import"},
         "replay_scores": {"judge": "curation.engines.scoring.replays.ReplayScores"},
         "required_gates": {"reflections": "curation.engines.dreaming.members.check_reflections"},
         "reserved_prefixes": {

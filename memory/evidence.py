@@ -11,6 +11,7 @@ import re
 from math import exp, log2
 from typing import NamedTuple
 
+INCOMPLETE = "What was written last is still being indexed: it is found by its words alone."
 # The least that counts as known where a project says no other, by the model that it was measured with.
 MIN_EVIDENCE = {"minilm-l6-int8": 0.05}
 # English questions, by a word at their begin; what asks for one thing finds it said, or nothing.

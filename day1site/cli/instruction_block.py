@@ -21,7 +21,7 @@ BEGIN = re.compile(rb"^<!-- day1:begin (new|[0-2])\b[^\r\n]*-->[ \t]*\r?$", re.M
 BLOCK = re.compile(
     BEGIN.pattern + rb"\n(?:(?!<!-- day1:begin ).*\n)*?" + END.encode() + rb"[ \t]*(?:\r?\n|\r?\Z)", re.M
 )
-MARK = re.compile(rb"^<!-- day1:(?:begin|end)\b", re.M)
+MARK = re.compile(rb"<!-- day1:(?:begin|end)\b")  # also one that somebody has indented
 COMMENT = re.compile(r"<(?=!--|/?\w)|--(?=>)")
 IMPORT = re.compile(r"(?<![\w.+-])@(?=\S)")  # a program would put the file of that name in its place
 HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")

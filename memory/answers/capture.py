@@ -30,6 +30,9 @@ class LookShape(s.Serializer):
     took_ms = s.FloatField()
     evidence = s.FloatField(help_text="How likely the best of all that is found answers the query, 0 to 1.")
     known = s.BooleanField(help_text="Whether that reaches the project's least; else nothing is known.")
+    incomplete = s.BooleanField(
+        help_text="Whether texts are still being indexed: their words alone find them."
+    )
     note = s.CharField(help_text="Where nothing is known: that, and what is nearest; else empty.")
 
 

@@ -97,6 +97,9 @@ class FoundShape(s.Serializer):
     took_ms = s.FloatField()
     evidence = s.FloatField(help_text="The best of all that is found; 0 without any.")
     known = s.BooleanField(help_text="Whether that reaches the project's least; else nothing is known.")
+    incomplete = s.BooleanField(
+        help_text="Whether texts are still being indexed: their words alone find them."
+    )
     note = s.CharField(help_text="Where nothing is known: that, and what is nearest; else empty.")
     branches = s.ListField(child=s.CharField(), help_text="The branches that were searched.")
     next = s.CharField(allow_null=True, help_text="The cursor of the next page; null at the end.")

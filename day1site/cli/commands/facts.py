@@ -32,6 +32,7 @@ from day1site.cli.parameters import (
     switch,
 )
 from day1site.cli.transport.rest import Answer, fact_path
+from memory.evidence import INCOMPLETE
 
 COLUMNS = ("id", "status", "category", "essence")
 PAGE = 100
@@ -131,6 +132,8 @@ def read_pages(client: Client, request: dict[str, Any]) -> Answer:
 def print_hits(client: Client, answer: Answer, several: bool) -> None:
     if answer["results"] and answer["note"]:
         note(strip_control(answer["note"]))
+    elif answer["incomplete"]:
+        note(INCOMPLETE)
     if answer["context"] is not None:
         print(strip_control(answer["context"]))
     elif answer["results"]:

@@ -115,6 +115,8 @@ def keep(file: Path, before: bytes | None, after: bytes | None) -> None:
     if before == after:
         return
     check_writable(file)
+    if read_bytes(file) != before:
+        raise CliError("conflict", f"{file} was changed meanwhile. It was left as it is: try again.")
     if after is None:
         file.unlink()
     else:

@@ -19,7 +19,8 @@ from memory.clock import read_time
 from memory.conf import conf
 from memory.db.backend import get_index
 from memory.db.bulk_sql import build_row, insert_all, keep_insert
-from memory.db.raw_select import Statement, fetch_each, plan_equal, select_equal
+from memory.db.expressions import ColumnIn
+from memory.db.raw_select import Statement, fetch_each, plan_by_key, plan_equal, select_equal
 from memory.db.transactions import write_transaction
 from memory.engines.embedding.awaited import awaited_texts
 from memory.engines.embedding.models import (
@@ -118,6 +119,20 @@ def plan_embedding_states(project_id: UUID, hashes: Iterable[str]) -> list[State
         return []
     slots = map(vector_slots(project_id, provider.model), set(hashes))
     return plan_equal(Vector, ("content_hash", "state"), slot=sorted(slots))
+
+
+def plan_waiting(project_id: UUID, model: str) -> Statement:
+    """Return the statement that reads whether a text waits for its vector, for ``read_together``."""
+    equal = {"model": model, "n": 0, "state": State.PENDING}
+    conditions = [ColumnIn(Vector, name, [value]) for name, value in equal.items()]
+    using = Vector._base_manager.db
+    ((read, sql, values),) = plan_by_key(using, Vector, ("state",), ("project", [project_id]), conditions)
+    return read, f"{sql} LIMIT 1", values
+
+
+def is_any_waiting(project_id: UUID, model: str) -> bool:
+    """Return whether a text of the project waits for its vector: searches do not know its meaning yet."""
+    return bool(fetch_each([plan_waiting(project_id, model)]))
 
 
 def load_states(slots: Iterable[str]) -> dict[str, str]:

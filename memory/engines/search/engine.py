@@ -222,8 +222,8 @@ class SearchEngine:
             page = pages.read_page(cursor)
             rater = Rater.from_hits(page.best.hits, question)
             hits = page.ranking.build_hits(page.hits, rater, actor.project_id)
+            judgement = judge_evidence(page.best.hits, rater, question, actor.project_id)
         annotate_usage([hit.fact for hit in hits], actor.project_id)
-        evidence, known = judge_evidence(page.best.hits, rater, question, actor.project_id)
         packed = hits if max_tokens is None else pack_hits(hits, max_tokens)
         took = (time.perf_counter() - started) * 1000
         log_recall(actor, pages.names, question.text, [hit.fact.uid for hit in packed])
@@ -233,8 +233,7 @@ class SearchEngine:
             recipe=pages.options.recipe.name,
             took_ms=round(took, 3),
             branches=tuple(pages.names),
-            evidence=evidence,
-            known=known,
+            **judgement,
             next=page.next if max_tokens is None else None,
         )
         return result if max_tokens is None else add_context(result, max_tokens)

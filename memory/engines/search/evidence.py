@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 from uuid import UUID
 
 import numpy as np
@@ -12,12 +12,14 @@ from django.utils.text import Truncator
 
 from memory.db.index_tokens import search_phrases
 from memory.db.raw_select import fetch_one
+from memory.engines.embedding.engine import is_any_waiting
 from memory.engines.search.candidates import PreparedQuery
 from memory.engines.search.scoring import Scored
 from memory.engines.search.speakers import ASKING, name_speaker, weigh_telling
 from memory.engines.search.windows import match_words
 from memory.evidence import (
     FOR_NO_NAME,
+    INCOMPLETE,
     MIN_EVIDENCE,
     NOTHING_EXPECTED,
     SHARPNESS,
@@ -54,12 +56,14 @@ class Rated(Protocol):
 @dataclass(frozen=True, kw_only=True)
 class Judged:
     """Result of a search that says whether the answer is known. ``evidence`` is the best of all that the
-    query finds, however many hits are shown; nothing is ``known`` below the project's least.
+    query finds, however many hits are shown; nothing is ``known`` below the project's least. It is
+    ``incomplete`` while texts wait for their vectors, after a restart for instance.
     """
 
     hits: Sequence[Rated]
     evidence: float
     known: bool
+    incomplete: bool
 
     @property
     def nearest(self) -> str:
@@ -72,7 +76,8 @@ class Judged:
         """Return what is told where nothing is known, in the same words on every surface; "" else."""
         if self.known:
             return ""
-        return NEAREST.format(text=self.nearest) if self.hits else UNKNOWN
+        note = NEAREST.format(text=self.nearest) if self.hits else UNKNOWN
+        return f"{note} {INCOMPLETE}" if self.incomplete else note
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,7 @@ class Rater:
     stems: set[str]
     expected: Expectation
     is_foreign: bool  # then the words alone decide
+    model: str  # "" where no vectors were compared
 
     @classmethod
     def from_hits(cls, hits: Sequence[Scored], question: PreparedQuery) -> "Rater":
@@ -89,7 +95,8 @@ class Rater:
         if any(not stands_anywhere(name, hits) for name in list_names(question.text)):
             added += FOR_NO_NAME
         expected = Expectation(added, weigh_others(hits))
-        return cls(list_stems(question.words), expected, question.is_foreign)
+        model = "" if question.vector is None else question.model
+        return cls(list_stems(question.words), expected, question.is_foreign, model)
 
     def rate(self, hit: Scored) -> float:
         if self.is_foreign:
@@ -187,11 +194,20 @@ def cut_word(word: str) -> tuple[str, ...]:
     return tuple(phrase[: max(MIN_STEM_LENGTH, len(phrase) - MAX_ENDING)] for phrase in search_phrases(word))
 
 
+class Judgement(TypedDict):
+    """What ``Judged`` has beside its hits."""
+
+    evidence: float
+    known: bool
+    incomplete: bool
+
+
 @timed("day1_search_part_seconds", part="evidence")
 def judge_evidence(
     hits: Sequence[Scored], rater: Rater, question: PreparedQuery, project_id: UUID
-) -> tuple[float, bool]:
-    """Return the best evidence of all that a query finds, and whether that counts as known in the project.
+) -> Judgement:
+    """Return the best evidence of all that a query finds, whether that counts as known in the project, and
+    whether more may be found once all texts have vectors: to be asked in the snapshot of the search.
 
     Where the project has no least, a question is unknown only by a model that one was measured with.
     """
@@ -200,7 +216,9 @@ def judge_evidence(
         is_measured = any(hit.words is not None for hit in hits)
         least = MIN_EVIDENCE.get(question.model, 0.0) if is_measured else 0.0
         least = FOREIGN_LEAST if question.is_foreign else least
-    return best, bool(hits) and best >= least and not (least and is_small_talk(question.words))
+    known = bool(hits) and best >= least and not (least and is_small_talk(question.words))
+    incomplete = bool(rater.model) and is_any_waiting(project_id, rater.model)
+    return {"evidence": best, "known": known, "incomplete": incomplete}
 
 
 def read_least(project_id: UUID) -> float | None:

@@ -15,6 +15,7 @@ from memory.actors import Actor
 from memory.conf import conf
 from memory.db.raw_select import fetch_one
 from memory.db.united import read_together
+from memory.engines.embedding.engine import plan_waiting
 from memory.engines.facts.assessment import (
     NOTHING,
     Assessment,
@@ -136,7 +137,9 @@ class Ranking:
         """Return hits; their rows are read with what is annotated next."""
         rows = [scored.row for scored in chosen]
         rids, hashes = [row.rid for row in rows], {row.content_hash for row in rows}
-        read_together([*plan_facts(rids), *plan_usage([row.uid for row in rows], hashes, project_id)])
+        usage = plan_usage([row.uid for row in rows], hashes, project_id)
+        waiting = [plan_waiting(project_id, rater.model)] if rater.model else []
+        read_together([*plan_facts(rids), *usage, *waiting])
         facts = read_facts(rids)
         return [self.pool.build_hit(one, facts[one.row.rid], rater.rate(one)) for one in chosen]
 

@@ -129,15 +129,14 @@ class TextSearch:
             ranked, used, adjacent = self.rank_rows(question, self.recipe.pool)
             rater = Rater.from_hits(ranked, question)
             hits = self._load_hits(ranked[:limit], adjacent, rater)
+            judgement = judge_evidence(ranked, rater, question, self.actor.project_id)
         took = (time.perf_counter() - started) * 1000
-        evidence, known = judge_evidence(ranked, rater, question, self.actor.project_id)
         return TextSearchResult(
             hits=hits,
             signals_used=sorted(used),
             recipe=self.recipe.name,
             took_ms=round(took, 3),
-            evidence=evidence,
-            known=known,
+            **judgement,
         )
 
     def rank_rows(

@@ -11,7 +11,8 @@ from memory.engines.fields.types import Text
 from memory.engines.sessions.lines import is_from_file
 from memory.engines.sessions.relevant import Entry, choose_order, list_relevant, plan_relevant
 from memory.engines.versions.lookup import MAIN, find_branch
-from memory.exceptions import Invalid
+from memory.exceptions import Conflict, Invalid
+from memory.extensions import load_extensions
 from memory.models import Fact, FactAssessment, Session
 from memory.redaction import count_marks
 
@@ -24,7 +25,8 @@ def list_standing(
 ) -> list[Entry]:
     """Return at most 100 entries of a repository that have standing, in the order in which they were said.
 
-    Needs the scope read. Raises Invalid without a repository, BranchNotFound, scope and branch refusals.
+    Needs the scope read. Raises Invalid without a repository, Conflict where the branch holds what nobody has
+    taken over yet, such as an import, BranchNotFound, scope and branch refusals.
     """
     actor.require_scope("read", branch_name)
     branch = find_branch(actor, branch_name)
@@ -33,6 +35,8 @@ def list_standing(
         raise Invalid("{field} is needed.", field="repository")
     session = Session(project_id=actor.project_id, branch=branch, project_path=path)
     lineage, now = branch.lineage(), timezone.now()
+    if any(holds_any(lineage) for holds_any in load_extensions("untrusted_branches").values()):
+        raise Conflict("What {name} holds was not taken over yet: propose and merge it.", name=branch.name)
     newest = plan_relevant(session, lineage, now)
     read_together(newest.statements)
     found = [entry for entry in list_relevant(session, lineage, now, newest) if has_standing(entry)]

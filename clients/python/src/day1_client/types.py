@@ -1200,6 +1200,7 @@ class Found(TypedDict):
     took_ms: float
     evidence: float
     known: bool
+    incomplete: bool
     note: str
     branches: list[str]
     next: str | None
@@ -1994,6 +1995,7 @@ class MessagesFound(TypedDict):
     took_ms: float
     evidence: float
     known: bool
+    incomplete: bool
     note: str
     results: list[MessageHit]
 
@@ -2161,6 +2163,7 @@ class ObservationsFound(TypedDict):
     took_ms: float
     evidence: float
     known: bool
+    incomplete: bool
     note: str
     results: list[ObservationHit]
 

@@ -1287,6 +1287,7 @@ export interface Found {
   took_ms: number;
   /** The best of all that is found; 0 without any. */ evidence: number;
   /** Whether that reaches the project's least; else nothing is known. */ known: boolean;
+  /** Whether texts are still being indexed: their words alone find them. */ incomplete: boolean;
   /** Where nothing is known: that, and what is nearest; else empty. */ note: string;
   /** The branches that were searched. */ branches: string[];
   /** The cursor of the next page; null at the end. */ next: string | null;
@@ -2188,6 +2189,7 @@ export interface MessagesFound {
   took_ms: number;
   /** How likely the best of all that is found answers the query, 0 to 1. */ evidence: number;
   /** Whether that reaches the project's least; else nothing is known. */ known: boolean;
+  /** Whether texts are still being indexed: their words alone find them. */ incomplete: boolean;
   /** Where nothing is known: that, and what is nearest; else empty. */ note: string;
   results: MessageHit[];
 }
@@ -2390,6 +2392,7 @@ export interface ObservationsFound {
   took_ms: number;
   /** How likely the best of all that is found answers the query, 0 to 1. */ evidence: number;
   /** Whether that reaches the project's least; else nothing is known. */ known: boolean;
+  /** Whether texts are still being indexed: their words alone find them. */ incomplete: boolean;
   /** Where nothing is known: that, and what is nearest; else empty. */ note: string;
   results: ObservationHit[];
 }
