@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 from uuid import UUID
 
 from django.utils import timezone
@@ -18,7 +18,7 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Field, Option
 from memory.engines.fields.types import Choice, ListOf, Pattern, Text
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Paging, paginate
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Invalid
 from memory.models import Project
@@ -126,11 +126,11 @@ class InstructionsEngine:
             record_entry(actor, "instructions.set", str(made.number), describe(made))
         return made, True
 
-    def list_versions(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Instructions]:
+    def list_versions(self, *, actor: Actor, **paging: Unpack[Paging]) -> Page[Instructions]:
         """List the versions, the newest first."""
         actor.require_scope("read")
         rows = Instructions.objects.filter(project=actor.project_id)
-        return paginate(rows, key="-number", limit=limit, cursor=cursor)
+        return paginate(rows, "-number", **paging)
 
 
 def find_instructions(project_id: UUID) -> Instructions:

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from inspect import Parameter as Argument
 from inspect import signature
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
 from memory.engines.fields.base import Field, Use
 from memory.engines.fields.common import END_USER, WAIT
 from memory.engines.fields.filters import FilterField
 from memory.engines.fields.types import Choice
 from memory.engines.support.ordering import Ordering
+from memory.engines.support.pagination import paginate
 from memory.operations.columns import Column, describe_columns
 from memory.operations.parameters import (
     COMMON,
@@ -132,8 +133,13 @@ class Operation:
 
     @cached_property
     def arguments(self) -> dict[str, Argument]:
-        """Return the arguments of its method by their names."""
-        return dict(signature(self.method).parameters)
+        """Return the arguments of its method by their names, those of ``**paging`` one by one."""
+        known = dict(signature(self.method).parameters)
+        if (paging := known.get("paging")) and (declared := get_args(paging.annotation)):
+            del known["paging"]
+            names = get_type_hints(*declared)
+            known |= {one.name: one for one in signature(paginate).parameters.values() if one.name in names}
+        return known
 
     @cached_property
     def is_paged(self) -> bool:
@@ -190,7 +196,7 @@ class Operation:
         named = [one for one in arguments.values() if one.kind is not Argument.VAR_KEYWORD]
         for argument in named:
             if argument.name not in others:
-                yield make_parameter(self._find_field(argument.name, hints[argument.name]), argument)
+                yield make_parameter(self._find_field(argument.name, hints.get(argument.name)), argument)
         rest = len(named) < len(arguments)  # **fields
         if unknown := [] if rest or "updates" in arguments else sorted(own - arguments.keys()):
             raise TypeError(f"{self.method.__qualname__} does not take {', '.join(unknown)}.")

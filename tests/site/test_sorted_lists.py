@@ -116,7 +116,7 @@ def make_value(field: Any, n: int, is_unique: bool) -> Any:
 def sort_rows(chosen: List, order: str) -> list[str]:
     """Return the ids of all rows in an order: those without a value are the lowest, ties follow their ids."""
     model: Any = apps.get_model(chosen.model)
-    column = chosen.order.read_key(order)["key"].removeprefix("-")
+    column = chosen.order.read_key(order)[0].removeprefix("-")
     rows = model.objects.all()
     values = sorted(rows, key=lambda row: (*lowest_first(getattr(row, column)), row.pk))
     return [str(row.pk) for row in (values[::-1] if order.startswith("-") else values)]

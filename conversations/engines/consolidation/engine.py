@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Annotated, Protocol
+from typing import Annotated, Protocol, Unpack
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
@@ -47,7 +47,7 @@ from memory.engines.sessions.creation import refuse_erased_session
 from memory.engines.sessions.learning import system_actor
 from memory.engines.sessions.manager import get_session, require_scope
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.lookup import MAIN, find_branch, find_reverted, require_live
 from memory.engines.versions.policies import require_curator
@@ -186,16 +186,14 @@ class ConsolidationEngine:
         level: str = "",
         state: str = "",
         target: str = "",
-        limit: int = 50,
-        cursor: str = "",
-        ordering: str = "",
+        **paging: Unpack[Sorting],
     ) -> Page[ConsolidationRun]:
         """List the runs on branches that the actor may use, newest first. Raises Invalid."""
         actor.require_scope("read", branch_name or None)
         requested = c.validate({"level": level, "state": state, "target": target}, FILTERS)
         requested["branch__name"] = branch_name
         rows = list_visible_runs(actor).filter(**c.drop_empty(requested))
-        return paginate(rows, **RUNS.read_key(ordering), limit=limit, cursor=cursor)
+        return paginate(rows, RUNS, **paging)
 
     def count_runs(self, *, actor: Actor) -> dict[str, int]:
         """Return how many runs the actor may see, by state."""

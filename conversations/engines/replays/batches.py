@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 from uuid import UUID
 
 from django.db import transaction
@@ -25,7 +25,7 @@ from memory.db.transactions import never_rerun, retry_methods, retry_transaction
 from memory.engines.fields.base import Field
 from memory.engines.fields.types import Choice, Identifier, JSONObject, ListOf, Text
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import Day1Error, Invalid, NotFound
@@ -229,15 +229,11 @@ class ReplayBatchEngine:
             raise NotFound("There is no batch with this id.")
         return row
 
-    def list_batches(
-        self, *, actor: Actor, limit: int = 50, cursor: str = "", ordering: str = ""
-    ) -> Page[ReplayBatch]:
+    def list_batches(self, *, actor: Actor, **paging: Unpack[Sorting]) -> Page[ReplayBatch]:
         """List batches on branches that the actor may use, newest first."""
         actor.require_scope("read")
         every = ReplayBatch.objects.filter(project=actor.project_id)
-        return paginate(
-            list_allowed(actor), **REPLAY_BATCHES.read_key(ordering), limit=limit, cursor=cursor, of=every
-        )
+        return paginate(list_allowed(actor), REPLAY_BATCHES, **paging, of=every)
 
     def get_report(self, *, batch_id: UUID, actor: Actor) -> BatchReport:
         """Return what a batch has come to so far. Raises NotFound."""

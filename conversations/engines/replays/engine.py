@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 from uuid import UUID
 
 from django.db import transaction
@@ -41,7 +41,7 @@ from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.fields.base import Use
 from memory.engines.support import validation as c
 from memory.engines.support.leases import list_due
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Paging, Sorting, paginate
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import Conflict, Invalid, NotFound, ProviderUnavailable
 from memory.providers.openai_server import find_configured
@@ -180,9 +180,7 @@ class ReplayEngine:
         conversation_id: UUID | None = None,
         batch_id: UUID | None = None,
         state: Sequence[str] = (),
-        limit: int = 50,
-        cursor: str = "",
-        ordering: str = "",
+        **paging: Unpack[Sorting],
     ) -> Page[Replay]:
         """Return a page of replays on branches that the actor may use, newest first."""
         every = Replay.objects.filter(project=actor.project_id)
@@ -191,7 +189,7 @@ class ReplayEngine:
             rows = rows.filter(batch=batch_id)
         if state:
             rows = rows.filter(state__in=[c.one_of(State.values)("state", one) for one in state])
-        page = paginate(rows, **REPLAYS.read_key(ordering), limit=limit, cursor=cursor, of=every)
+        page = paginate(rows, REPLAYS, **paging, of=every)
         hide_lines(page.results)
         for row in page.results:
             row.cost = measure_cost(row)
@@ -230,10 +228,10 @@ class ReplayEngine:
             **options,
         }
 
-    def diff_replay(self, *, replay_id: UUID, actor: Actor, limit: int = 50, cursor: str = "") -> RowDiffPage:
+    def diff_replay(self, *, replay_id: UUID, actor: Actor, **paging: Unpack[Paging]) -> RowDiffPage:
         """Return the differences of the replay and the source as it was then, message by message."""
         sides = list_sides(self._get(replay_id, actor))
-        return SemanticDiffEngine().diff_rows(**sides, actor=actor, limit=limit, cursor=cursor)
+        return SemanticDiffEngine().diff_rows(actor=actor, **sides, **paging)
 
     def semantic_diff(self, *, replay_id: UUID, actor: Actor) -> SemanticDiff:
         """Return how replay and source, as it was then, differ in actions, reasoning and outcome."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Unpack
 from uuid import UUID
 
 from django.db.models import Manager, Max, Q, QuerySet
@@ -42,7 +42,7 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.deletion import DRY_DELETION, ERASE, MANY
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.engines.support.usage import count_growth, measure_row
 from memory.engines.versions.commits import lock_branches
 from memory.engines.versions.lookup import MAIN
@@ -249,23 +249,14 @@ class KnowledgeBundleEngine:
         return bundle.bundle_data
 
     def list_bundles(
-        self,
-        *,
-        actor: Actor,
-        name: str = "",
-        origin: str = "",
-        limit: int = 50,
-        cursor: str = "",
-        ordering: str = "",
+        self, *, actor: Actor, name: str = "", origin: str = "", **paging: Unpack[Sorting]
     ) -> Page[Bundle]:
         """List the bundles that the actor may see, the newest first."""
         actor.require_scope("read")
         values = c.validate({"name": name, "origin": origin}, FILTERS)
         rows = list_visible_bundles(actor).defer("bundle_data")
         rows = rows.filter(**{field: value for field, value in values.items() if value})
-        return paginate(
-            rows, **BUNDLES.read_key(ordering), limit=limit, cursor=cursor, size=lambda row: ROW_BYTES
-        )
+        return paginate(rows, BUNDLES, **paging, size=lambda row: ROW_BYTES)
 
     def count_bundles(self, *, actor: Actor) -> dict[str, int]:
         """Return how many bundles the actor may see, by origin."""

@@ -37,7 +37,7 @@ from memory.engines.fields.filters import make_filter_checks
 from memory.engines.sessions.creation import refuse_erased_session
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.commits import lock_branches
 from memory.engines.versions.lookup import MAIN
@@ -114,9 +114,7 @@ class HandoffEngine:
         handoff_type: str = "",
         target_branch: str = "",
         to_agent: str = "",
-        limit: int = 50,
-        cursor: str = "",
-        ordering: str = "",
+        **paging: Unpack[Sorting],
     ) -> Page[Handoff]:
         """List the handoffs from or to branches that the actor may use, the newest first."""
         actor.require_scope("read")
@@ -126,9 +124,7 @@ class HandoffEngine:
         changing = {name: value for name, value in values.items() if name == "state"}
         lasting = {COLUMNS.get(n, n): value for n, value in values.items() if n not in changing}
         every = list_visible_handoffs(actor).filter(**lasting)
-        page = paginate(
-            every.filter(**changing), **HANDOFFS.read_key(ordering), limit=limit, cursor=cursor, of=every
-        )
+        page = paginate(every.filter(**changing), HANDOFFS, **paging, of=every)
         weaken_packets(page.results)
         return page
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
@@ -41,7 +41,7 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, require_live
@@ -171,20 +171,13 @@ class ImportEngine:
         return self._report(find_import(actor, import_id), actor)
 
     def list_imports(
-        self,
-        *,
-        actor: Actor,
-        product: str = "",
-        state: str = "",
-        limit: int = 50,
-        cursor: str = "",
-        ordering: str = "",
+        self, *, actor: Actor, product: str = "", state: str = "", **paging: Unpack[Sorting]
     ) -> Page[MemoryImport]:
         """List the imports of branches that the actor may use, the newest first."""
         actor.require_scope("read")
         values = c.drop_empty(c.validate({"product": product, "state": state}, FILTERS))
         rows = list_visible(actor).filter(**values)
-        return paginate(rows, **IMPORTS.read_key(ordering), limit=limit, cursor=cursor)
+        return paginate(rows, IMPORTS, **paging)
 
     def count_imports(self, *, actor: Actor) -> dict[str, int]:
         """Return how many imports the actor may see, by state."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 from uuid import UUID
 
 from django.db.models import Count
@@ -25,7 +25,7 @@ from memory.db.transactions import dry_transaction, never_rerun, retry_methods, 
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.engines.versions.kinds import models_by_kind
 from memory.exceptions import Exists, IllegalTransition, NotFound
 from memory.models import Branch, HiddenVersion, Session
@@ -118,14 +118,7 @@ class QuarantineEngine:
         return QuarantineDetail(found, list_examples(found))
 
     def list_quarantines(
-        self,
-        *,
-        actor: Actor,
-        state: str = "",
-        source: str = "",
-        limit: int = 50,
-        cursor: str = "",
-        ordering: str = "",
+        self, *, actor: Actor, state: str = "", source: str = "", **paging: Unpack[Sorting]
     ) -> Page[Quarantine]:
         """List the project's quarantines, newest first; ``state`` is active or released."""
         require_curator(actor)
@@ -134,7 +127,7 @@ class QuarantineEngine:
         rows = rows.filter(source=values["source"]) if values["source"] else rows
         if values["state"]:
             rows = rows.filter(released_at__isnull=values["state"] == State.ACTIVE)
-        return paginate(rows, **QUARANTINES.read_key(ordering), limit=limit, cursor=cursor)
+        return paginate(rows, QUARANTINES, **paging)
 
     def count_quarantines(self, *, actor: Actor) -> dict[str, int]:
         """Return how many quarantines there are, by state."""

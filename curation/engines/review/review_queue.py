@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
-from typing import Annotated
+from typing import Annotated, Unpack
 from uuid import UUID
 
 from django.core.cache import cache
@@ -29,7 +29,7 @@ from memory.engines.fields.filters import make_filter_checks, one_of
 from memory.engines.fields.types import Choice, Identifier, LongText, Text
 from memory.engines.sessions.revisions import remove_revisions
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Paging, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import find_branch
@@ -79,8 +79,7 @@ class ReviewEngine:
         status: str = "",
         kind: str = "",
         fact_id: UUID | str | None = None,
-        limit: int = 50,
-        cursor: str = "",
+        **paging: Unpack[Paging],
     ) -> Page[ReviewItem]:
         """List the review items on the branches that the actor may use, newest first, each with its two facts
         as ``fact`` and ``other`` (None where the branch does not show it), and the suggested keeper as
@@ -101,9 +100,8 @@ class ReviewEngine:
             items = items.filter(Q(fact_id=fact_id) | Q(other_id=fact_id))
         return paginate(
             filter_allowed_branches(items, actor),
-            key="-id",
-            limit=limit,
-            cursor=cursor,
+            "-id",
+            **paging,
             of=items,
             prepare=lambda batch: with_facts(batch, actor.project_id),
             size=count_item_bytes,

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
@@ -39,7 +39,7 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.support import validation as c
 from memory.engines.support.leases import list_due
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Paging, Sorting, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.lookup import MAIN, find_branch, require_live
 from memory.exceptions import Invalid, NotFound
@@ -156,21 +156,14 @@ class ScoringEngine:
         return row
 
     def list_scorings(
-        self,
-        *,
-        actor: Actor,
-        conversation_id: UUID | str = "",
-        state: str = "",
-        limit: int = 50,
-        cursor: str = "",
-        ordering: str = "",
+        self, *, actor: Actor, conversation_id: UUID | str = "", state: str = "", **paging: Unpack[Sorting]
     ) -> Page[Scoring]:
         """List scorings on the branches that the actor may use, newest first."""
         actor.require_scope("read")
         filters = c.validate({"conversation_id": conversation_id, "state": state}, FILTERS)
         rows = list_allowed(actor).filter(**c.drop_empty(filters))
         every = Scoring.objects.filter(project=actor.project_id)
-        return paginate(rows, **SCORINGS.read_key(ordering), limit=limit, cursor=cursor, of=every)
+        return paginate(rows, SCORINGS, **paging, of=every)
 
     def wait_for_scoring(self, *, scoring_id: UUID, actor: Actor, seconds: float) -> Scoring:
         """Return a scoring when it has ended, or as it is after so many seconds, at most 30."""
@@ -214,14 +207,13 @@ class ScoringEngine:
         branch_name: str = MAIN,
         dimension: str = "",
         method: str = "",
-        limit: int = 50,
-        cursor: str = "",
+        **paging: Unpack[Paging],
     ) -> Page[Score]:
         """List the scores of a fact or a conversation along the branch, newest first. Raises NotFound."""
         filters = c.validate({"dimension": dimension, "method": method}, FILTERS)
         rows = every = self._find_scores(target_type, target_id, branch_name, actor)
         rows = rows.filter(**c.drop_empty(filters))
-        return paginate(rows.select_related("branch"), key="-id", limit=limit, cursor=cursor, of=every)
+        return paginate(rows.select_related("branch"), "-id", **paging, of=every)
 
     def summarize_scores(
         self, *, target_type: str, target_id: UUID, actor: Actor, branch_name: str = MAIN

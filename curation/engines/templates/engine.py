@@ -56,7 +56,7 @@ from memory.engines.fields.filters import make_filter_checks
 from memory.engines.store.snapshots import forbid_patterns
 from memory.engines.store.workspaces import WorkspaceEngine
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Paging, Sorting, paginate
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Invalid, NotFound
 from memory.models import Workspace
@@ -188,14 +188,7 @@ class TemplateEngine:
         return TemplateDetail(template, list(versions), list_uses(template, actor))
 
     def list_templates(
-        self,
-        *,
-        actor: Actor,
-        state: str = "",
-        task_type: str = "",
-        limit: int = 50,
-        cursor: str = "",
-        ordering: str = "",
+        self, *, actor: Actor, state: str = "", task_type: str = "", **paging: Unpack[Sorting]
     ) -> Page[Template]:
         """List the templates whose branches the actor may use, by name."""
         actor.require_scope("read")
@@ -205,9 +198,7 @@ class TemplateEngine:
             rows = every = rows.filter(pk__in=find_for_type(rows, values["task_type"]))
         if values["state"]:
             rows = rows.filter(state=values["state"])
-        return paginate(
-            rows, **TEMPLATES.read_key(ordering), limit=limit, cursor=cursor, of=every, prepare=attach_counts
-        )
+        return paginate(rows, TEMPLATES, **paging, of=every, prepare=attach_counts)
 
     def count_templates(self, *, actor: Actor) -> dict[str, int]:
         """Return how many templates the actor may see, by state."""
@@ -247,8 +238,7 @@ class TemplateEngine:
         after: Annotated[int | None, AFTER] = None,
         kind: Annotated[str, KIND] = "fact",
         change: Annotated[Sequence[str], CHANGE] = (),
-        limit: int = 50,
-        cursor: str = "",
+        **paging: Unpack[Paging],
     ) -> BranchDiff:
         """Return what version ``after``, the newest by default, shows differently than version ``before``.
 
@@ -259,14 +249,7 @@ class TemplateEngine:
         numbers = (template.version if after is None else after, before)
         names = [find_version(template, number).branch.name for number in numbers]
         return BranchManager().compare_branch(
-            name=names[0],
-            against=names[1],
-            base=POINT,
-            kind=kind,
-            change=change,
-            limit=limit,
-            cursor=cursor,
-            actor=actor,
+            name=names[0], against=names[1], base=POINT, kind=kind, change=change, actor=actor, **paging
         )
 
     def may_change(self, *, template: Template, actor: Actor) -> bool:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -35,7 +35,7 @@ from memory.engines.fields.base import Field
 from memory.engines.fields.fact_filters import FACT_FILTERS
 from memory.engines.fields.types import Choice, Flag, Identifier, ListOf, Record, Text, Whole
 from memory.engines.support.leases import list_due
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.engines.support.usage import SCHEDULE
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.lookup import MAIN, find_branch, require_live
@@ -172,14 +172,12 @@ class VerificationEngine:
             raise NotFound("There is no job with this id.")
         return job
 
-    def list_jobs(
-        self, *, actor: Actor, limit: int = 50, cursor: str = "", ordering: str = ""
-    ) -> Page[VerificationJob]:
+    def list_jobs(self, *, actor: Actor, **paging: Unpack[Sorting]) -> Page[VerificationJob]:
         """List the jobs on the branches that the actor may use, newest first."""
         actor.require_scope("read")
         rows = list_allowed(actor).defer("fact_ids")
         every = VerificationJob.objects.filter(project=actor.project_id)
-        return paginate(rows, **JOBS.read_key(ordering), limit=limit, cursor=cursor, of=every)
+        return paginate(rows, JOBS, **paging, of=every)
 
     def wait_for_job(self, *, job_id: UUID, actor: Actor, seconds: float) -> VerificationJob:
         """Return a job when it has ended, or as it is after so many seconds, at most 30."""

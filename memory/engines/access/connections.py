@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from secrets import token_urlsafe
-from typing import Any
+from typing import Any, Unpack
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -28,7 +28,7 @@ from memory.engines.access.makers import require_maker
 from memory.engines.access.oauth_clients import hash_client_id
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.orders import CONNECTIONS
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.exceptions import NotFound, ScopeMissing, Unauthenticated
 from memory.models import ApiKey, Connection, OAuthClient
 
@@ -169,11 +169,9 @@ class ConnectionEngine:
             with write_transaction():
                 _end(connection, "connection.revoke")
 
-    def list_connections(
-        self, *, actor: Actor, limit: int = 50, cursor: str = "", ordering: str = ""
-    ) -> Page[Connection]:
+    def list_connections(self, *, actor: Actor, **paging: Unpack[Sorting]) -> Page[Connection]:
         """List connected programs, newest first: a person's own, for an admin those of the project."""
-        return paginate(_list_own(actor), **CONNECTIONS.read_key(ordering), limit=limit, cursor=cursor)
+        return paginate(_list_own(actor), CONNECTIONS, **paging)
 
     def revoke_connection(self, *, connection_id: UUID, actor: Actor) -> Connection:
         """End a connected program's rights now; again changes nothing. Raises NotFound."""

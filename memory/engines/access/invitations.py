@@ -3,7 +3,7 @@
 import secrets
 import unicodedata
 from datetime import timedelta
-from typing import Any
+from typing import Any, Unpack
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
@@ -25,7 +25,7 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.invitations import INVITATION
 from memory.engines.fields.orders import INVITATIONS
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.exceptions import Conflict, Exists, Invalid, NotFound
 from memory.models import Invitation, Membership
 
@@ -66,13 +66,11 @@ class InvitationEngine:
             record_entry(actor, "invitation.create", str(invitation.pk), describe_invitation(invitation))
         return invitation, secret
 
-    def list_invitations(
-        self, *, actor: Actor, limit: int = 50, cursor: str = "", ordering: str = ""
-    ) -> Page[Invitation]:
+    def list_invitations(self, *, actor: Actor, **paging: Unpack[Sorting]) -> Page[Invitation]:
         """List the project's invitations, newest first, ended ones included. Needs the scope admin."""
         actor.require_scope("admin")
         rows = Invitation.objects.filter(project=actor.project_id)
-        return paginate(rows, **INVITATIONS.read_key(ordering), limit=limit, cursor=cursor)
+        return paginate(rows, INVITATIONS, **paging)
 
     def revoke_invitation(self, *, invitation_id: UUID, actor: Actor) -> Invitation:
         """Revoke an invitation; again changes nothing. Who accepted it stays a member.

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 from uuid import UUID
 
 from django.db.models import Q
@@ -31,7 +31,7 @@ from memory.engines.fields.keys import (
 )
 from memory.engines.fields.orders import KEYS
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.engines.support.usage import SCHEDULE
 from memory.exceptions import (
     AgentForbidden,
@@ -138,9 +138,7 @@ class KeyEngine:
         agent_id: str = "",
         user_id: str = "",
         state: str = "",
-        limit: int = 50,
-        cursor: str = "",
-        ordering: str = "",
+        **paging: Unpack[Sorting],
     ) -> Page[ApiKey]:
         """List the project's keys, newest first, expired and revoked ones included; for who keeps the server
         also those of the server.
@@ -150,7 +148,7 @@ class KeyEngine:
         rows = every = list_own(actor).filter(**c.drop_empty(bound))
         if filters["state"]:  # which may change between two pages
             rows = rows.in_state(filters["state"])
-        return paginate(rows, **KEYS.read_key(ordering), limit=limit, cursor=cursor, of=every)
+        return paginate(rows, KEYS, **paging, of=every)
 
     def revoke_key(self, *, key_id: UUID, actor: Actor) -> ApiKey:
         """Revoke a key now; revoking again changes nothing.

@@ -1,7 +1,7 @@
 """Memberships: people act in a project with the rights of their role, which end with what they made."""
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 from uuid import UUID
 
 from django.contrib.auth import SESSION_KEY, get_user_model
@@ -20,7 +20,7 @@ from memory.engines.fields.members import MEMBER_FILTERS, PREVIEW
 from memory.engines.fields.orders import MEMBERS
 from memory.engines.support import validation as c
 from memory.engines.support.batches import batched
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.exceptions import Conflict, Exists, Invalid, NotFound, ScopeMissing
 from memory.models import ApiKey, Connection, Invitation, Membership, Project, WorkHandle
 
@@ -71,14 +71,7 @@ class Departure:
 @retry_methods
 class MemberEngine:
     def list_members(
-        self,
-        *,
-        actor: Actor,
-        name: str = "",
-        role: str = "",
-        limit: int = 50,
-        cursor: str = "",
-        ordering: str = "",
+        self, *, actor: Actor, name: str = "", role: str = "", **paging: Unpack[Sorting]
     ) -> Page[Membership]:
         """List the members of the project, each with its ``user``, in the order in which they joined."""
         actor.require_scope("read")
@@ -88,7 +81,7 @@ class MemberEngine:
             members = members.filter(user__username__icontains=filters["name"])
         if filters["role"]:
             members = members.filter(role=filters["role"])
-        return paginate(members, **MEMBERS.read_key(ordering), limit=limit, cursor=cursor)
+        return paginate(members, MEMBERS, **paging)
 
     def add_member(self, *, username: str, actor: Actor, role: str = Role.VIEWER) -> Membership:
         """Add a user as a member. Needs the scope admin on every branch and for every agent, and owner to

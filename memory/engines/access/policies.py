@@ -14,7 +14,7 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.keys import BRANCH_PATTERN
 from memory.engines.fields.policies import POLICY
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Paging, paginate
 from memory.engines.versions.lookup import find_branch
 from memory.engines.versions.policies import MAX_POLICIES, RULES, Policy, default_policy, find_policy
 from memory.exceptions import BranchForbidden, Invalid, NotFound, TooLarge
@@ -39,14 +39,14 @@ class PolicyFields(TypedDict, total=False):
 
 @retry_methods
 class PolicyEngine:
-    def list_policies(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[BranchPolicy]:
+    def list_policies(self, *, actor: Actor, **paging: Unpack[Paging]) -> Page[BranchPolicy]:
         """List the project's entries by pattern, without those of branches that the actor may not use."""
         actor.require_scope("read")
         entries = every = BranchPolicy.objects.filter(project=actor.project_id)
         if actor.branch_patterns:
             names = entries.values_list("pattern", flat=True)
             entries = entries.filter(pattern__in=[name for name in names if may_read(actor, name)])
-        return paginate(entries, key="pattern", limit=limit, cursor=cursor, of=every)
+        return paginate(entries, "pattern", **paging, of=every)
 
     def get_entry(self, *, pattern: str, actor: Actor) -> BranchPolicy:
         """Return the entry of a pattern. Raises NotFound."""

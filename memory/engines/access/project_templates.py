@@ -6,7 +6,7 @@ from a project, checked, and applied to a new one; apps to the right add theirs 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 
 from memory.actors import SERVER, Actor
 from memory.db.transactions import retry_methods, write_transaction
@@ -18,7 +18,7 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.project_templates import FROM_PROJECT, TEMPLATE_PARTS
 from memory.engines.fields.projects import PROJECT
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Paging, paginate
 from memory.engines.versions.policies import MAX_POLICIES, RULES
 from memory.exceptions import Exists, Invalid, NotFound, UnknownField
 from memory.extensions import load_extensions
@@ -43,10 +43,10 @@ class Part:
 
 @retry_methods
 class ProjectTemplateEngine:
-    def list_templates(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[ProjectTemplate]:
+    def list_templates(self, *, actor: Actor, **paging: Unpack[Paging]) -> Page[ProjectTemplate]:
         """List templates by name. Needs the scope server."""
         actor.require_scope(SERVER)
-        return paginate(ProjectTemplate.objects.all(), key="name", limit=limit, cursor=cursor)
+        return paginate(ProjectTemplate.objects.all(), "name", **paging)
 
     def get_template(self, *, name: str, actor: Actor) -> ProjectTemplate:
         """Return a template. Raises NotFound."""

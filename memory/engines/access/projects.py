@@ -46,7 +46,7 @@ from memory.engines.fields.keys import KEY
 from memory.engines.fields.orders import PROJECTS
 from memory.engines.fields.projects import CONFIRM, FIRST_KEY, MEMBERS, PROJECT_FILTERS, TEMPLATE
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.exceptions import Invalid, NotFound, ScopeMissing, StaleVersion
 from memory.models import ApiKey, Membership, Project
 from memory.queue.producer import enqueue
@@ -67,21 +67,14 @@ class NewProject:
 @retry_methods
 class ProjectEngine:
     def list_projects(
-        self,
-        *,
-        actor: Actor,
-        slug: str = "",
-        name: str = "",
-        limit: int = 50,
-        cursor: str = "",
-        ordering: str = "",
+        self, *, actor: Actor, slug: str = "", name: str = "", **paging: Unpack[Sorting]
     ) -> Page[Project]:
         """List the projects that the actor may know: its own, or all of them for who keeps the server."""
         found = c.validate({"slug": slug, "name": name}, FILTERS)
         rows = list_visible(actor)
         rows = rows.filter(slug=found["slug"]) if found["slug"] else rows
         rows = rows.filter(name__icontains=found["name"]) if found["name"] else rows
-        return paginate(rows, **PROJECTS.read_key(ordering), limit=limit, cursor=cursor)
+        return paginate(rows, PROJECTS, **paging)
 
     def get_project(self, *, actor: Actor, project_slug: str = "") -> Project:
         """Return a project that the actor may know, its own without a name. Raises NotFound."""

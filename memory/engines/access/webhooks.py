@@ -30,7 +30,7 @@ from memory.engines.fields.orders import WEBHOOKS
 from memory.engines.fields.webhooks import DAY_SECONDS, EVENT, SECRET_GRACE, WEBHOOK
 from memory.engines.support import validation as c
 from memory.engines.support.ciphers import build_cipher
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Paging, Sorting, paginate
 from memory.engines.support.public_servers import is_of_network, is_public, split_address
 from memory.exceptions import Invalid, NotFound, TooLarge
 from memory.models import Project
@@ -57,11 +57,9 @@ class WebhookFields(TypedDict, total=False):
 
 @retry_methods
 class WebhookEngine:
-    def list_webhooks(
-        self, *, actor: Actor, limit: int = 50, cursor: str = "", ordering: str = ""
-    ) -> Page[Webhook]:
+    def list_webhooks(self, *, actor: Actor, **paging: Unpack[Sorting]) -> Page[Webhook]:
         """List the project's webhooks, newest first."""
-        return paginate(_list_own(actor), **WEBHOOKS.read_key(ordering), limit=limit, cursor=cursor)
+        return paginate(_list_own(actor), WEBHOOKS, **paging)
 
     def get_webhook(self, *, webhook_id: UUID, actor: Actor) -> Webhook:
         """Return a webhook. Raises NotFound."""
@@ -132,11 +130,11 @@ class WebhookEngine:
         return webhook, secret
 
     def list_failures(
-        self, *, webhook_id: UUID, actor: Actor, limit: int = 50, cursor: str = ""
+        self, *, webhook_id: UUID, actor: Actor, **paging: Unpack[Paging]
     ) -> Page[WebhookFailure]:
         """List the events that a webhook did not take, in their order. Raises NotFound."""
         webhook = self.get_webhook(webhook_id=webhook_id, actor=actor)
-        return paginate(webhook.failures.all(), key="position", limit=limit, cursor=cursor)
+        return paginate(webhook.failures.all(), "position", **paging)
 
     def replay_failures(self, *, webhook_id: UUID, actor: Actor, event: Annotated[int, EVENT] = 0) -> Webhook:
         """Send events again that a webhook did not take, before those that wait; each is tried once.

@@ -46,7 +46,7 @@ from memory.engines.fields.tasks import (
 )
 from memory.engines.support import validation as c
 from memory.engines.support.idempotency import Keep, keep_nothing
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import Exists, Invalid
@@ -109,14 +109,7 @@ class TaskEngine:
         return row
 
     def list_tasks(
-        self,
-        *,
-        actor: Actor,
-        state: str = "",
-        agent_id: str = "",
-        limit: int = 50,
-        cursor: str = "",
-        ordering: str = "",
+        self, *, actor: Actor, state: str = "", agent_id: str = "", **paging: Unpack[Sorting]
     ) -> Page[AgentTask]:
         """List the tasks that the actor may see, with objectives and agents, the newest first."""
         actor.require_scope("read")
@@ -126,9 +119,7 @@ class TaskEngine:
             rows = rows.filter(state=filters["state"])
         if filters["agent_id"]:
             rows = every = rows.filter(agents__agent_id=filters["agent_id"])
-        return paginate(
-            rows, **TASKS.read_key(ordering), limit=limit, cursor=cursor, of=every, prepare=_load_all_parts
-        )
+        return paginate(rows, TASKS, **paging, of=every, prepare=_load_all_parts)
 
     def count_tasks(self, *, actor: Actor) -> dict[str, int]:
         """Return how many tasks the actor may see, by state."""

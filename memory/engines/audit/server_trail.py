@@ -3,7 +3,7 @@
 A project's trail is removed with it; this one stays.
 """
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 
 from django.utils import timezone
 
@@ -12,7 +12,7 @@ from memory.db.transactions import retry_methods
 from memory.engines.fields.base import Field, Option
 from memory.engines.fields.orders import AUDIT
 from memory.engines.fields.types import Reference
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Paging, paginate
 from memory.models import ServerEntry
 from memory.request_context import get_request_id
 
@@ -53,11 +53,10 @@ class ServerTrailEngine:
         actor: Actor,
         action: Annotated[str, ACTION] = "",
         target: Annotated[str, TARGET] = "",
-        limit: int = 50,
-        cursor: str = "",
+        **paging: Unpack[Paging],
     ) -> Page[ServerEntry]:
         """List the entries, the newest first. Needs the scope server."""
         actor.require_scope(SERVER)
         requested = {name: value for name, value in {"action": action, "target": target}.items() if value}
         rows = ServerEntry.objects.filter(**requested)
-        return paginate(rows, **AUDIT.read_key(""), limit=limit, cursor=cursor)
+        return paginate(rows, AUDIT, **paging)

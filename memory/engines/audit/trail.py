@@ -5,7 +5,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 from uuid import UUID
 
 from django.db import models
@@ -19,7 +19,7 @@ from memory.db.fields import dumps
 from memory.db.transactions import write_transaction
 from memory.engines.fields.orders import AUDIT
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.engines.support.usage import count_rows
 from memory.engines.support.write_quotas import charge_writes
 from memory.exceptions import QuotaExceeded, StoreDamaged
@@ -139,9 +139,7 @@ class AuditEngine:
         request_id: str = "",
         after: datetime | str = "",
         before: datetime | str = "",
-        limit: int = 50,
-        cursor: str = "",
-        ordering: str = "",
+        **paging: Unpack[Sorting],
     ) -> Page[AuditEntry]:
         """List the project's audit entries, newest first; ``after`` is inclusive, ``before`` exclusive.
 
@@ -161,7 +159,7 @@ class AuditEngine:
             columns["at__gte"] = c.parse_time("after", after)
         if before:
             columns["at__lt"] = c.parse_time("before", before)
-        return paginate(entries.filter(**columns), **AUDIT.read_key(ordering), limit=limit, cursor=cursor)
+        return paginate(entries.filter(**columns), AUDIT, **paging)
 
 
 def seal_entries(project: Project, batch: int = 1000) -> int:

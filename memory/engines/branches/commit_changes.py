@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -13,7 +13,7 @@ from memory.engines.branches import commit_titles
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.facts.links import describe_targets
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Paging, paginate
 from memory.engines.versions.kinds import models_by_kind
 from memory.engines.versions.lookup import find_branch
 from memory.engines.versions.pair_answers import get_pair_answers
@@ -59,13 +59,13 @@ class CommitEngine:
         return commit_titles.count_kinds(self.get_commit(commit_id=commit_id, actor=actor).tally)
 
     def list_changes(
-        self, *, commit_id: UUID, actor: Actor, kind: str = "fact", limit: int = 50, cursor: str = ""
+        self, *, commit_id: UUID, actor: Actor, kind: str = "fact", **paging: Unpack[Paging]
     ) -> Page[CommitChange]:
         """List the changes of one kind, in the order of writing. Raises Invalid and as ``get_commit``."""
         commit = RevertEngine().get_commit(commit_id=commit_id, actor=actor)
         kind = c.one_of(commit_titles.list_kinds())("type", kind)
         key = "id" if kind in (commit_titles.CONFIRMATION, commit_titles.ANSWER) else "uid"
-        page = paginate(_changed_rows(commit, kind), key=key, limit=limit, cursor=cursor)
+        page = paginate(_changed_rows(commit, kind), key, **paging)
         return Page(describe_rows(commit, kind, page.results), page.next, page.previous)
 
 

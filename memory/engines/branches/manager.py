@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 from uuid import UUID
 
 from django.db import IntegrityError
@@ -26,7 +26,7 @@ from memory.engines.fields.filters import make_filter_checks
 from memory.engines.fields.orders import BRANCHES
 from memory.engines.support import pagination
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page
+from memory.engines.support.pagination import Page, Paging, Sorting
 from memory.engines.support.usage import count_rows
 from memory.engines.support.write_quotas import check_count
 from memory.engines.versions.commits import branches_in_commit
@@ -117,9 +117,7 @@ class BranchManager:
         name: str = "",
         owner: str = "",
         tag: str = "",
-        limit: int = 50,
-        cursor: str = "",
-        ordering: str = "",
+        **paging: Unpack[Sorting],
     ) -> Page[Branch]:
         """List the branches that the actor may use, by name; archived ones only with ``archived``."""
         actor.require_scope("read")
@@ -128,9 +126,7 @@ class BranchManager:
         if actor.branch_patterns:
             allowed = [n for n in branches.values_list("name", flat=True) if actor.may_use(n)]
             branches = branches.filter(name__in=allowed)
-        page = pagination.paginate(
-            branches, **BRANCHES.read_key(ordering), limit=limit, cursor=cursor, of=every
-        )
+        page = pagination.paginate(branches, BRANCHES, **paging, of=every)
         annotate_distances(page.results)
         return page
 
@@ -142,10 +138,10 @@ class BranchManager:
             branches = branches.named_like(part)
         return list(islice((one for one in branches.iterator(100) if actor.may_use(one.name)), limit))
 
-    def list_commits(self, *, name: str, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Commit]:
+    def list_commits(self, *, name: str, actor: Actor, **paging: Unpack[Paging]) -> Page[Commit]:
         """List the branch's own commits with their titles, newest first."""
         branch = self._find_readable(name, actor)
-        page = pagination.paginate(branch.commits.all(), key="-seq", limit=limit, cursor=cursor)
+        page = pagination.paginate(branch.commits.all(), "-seq", **paging)
         load_titles(page.results)
         return page
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 from uuid import UUID
 
 from django.db.models import Q
@@ -24,7 +24,7 @@ from memory.engines.fields.deletion import DROP_COPIES, DRY_DELETION, ERASE, MAN
 from memory.engines.sessions.manager import session_parts
 from memory.engines.store.snapshots import forbid_patterns
 from memory.engines.support.batches import batched
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Paging, paginate
 from memory.engines.versions.commits import BATCH_SIZE, MAX_COMMIT_ROWS, CommitWriter, open_commit
 from memory.engines.versions.erased import erased_uids, find_hidden
 from memory.engines.versions.kinds import versioned_models
@@ -127,8 +127,7 @@ class MemoryDeletion:
         actor: Actor,
         branch_name: str = MAIN,
         session_id: Annotated[str, SESSION] = "",
-        limit: int = 50,
-        cursor: str = "",
+        **paging: Unpack[Paging],
     ) -> Page[Any]:
         """List what can be restored on a branch, the newest first. Raises scope and branch refusals."""
         branch, _seq = open_point(actor, branch_name, None)
@@ -138,7 +137,7 @@ class MemoryDeletion:
         rows = rows.exclude(**dict.fromkeys([self.model.KIND.title], ERASED_MARK))
         if session_id:
             rows = rows.filter(session_id=own_session(session_id, actor.end_user))
-        page = paginate(rows, key="-uid", limit=limit, cursor=cursor)
+        page = paginate(rows, "-uid", **paging)
         # A nearer branch may show what is deleted on its parent.
         uids = [row.uid for row in page.results]
         shown = self.model.objects.in_lineage(lineage).select_by_key(("uid",), "uid", uids)

@@ -7,7 +7,7 @@ finishes. docs/decisions/0022 has the reasons.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -24,7 +24,7 @@ from memory.engines.fields.filters import make_filter_checks
 from memory.engines.fields.orders import ERASURES
 from memory.engines.store.snapshots import forbid_patterns
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.engines.versions.blanking import load_versions
 from memory.exceptions import Invalid, NotFound, TooLarge
 from memory.models import BranchedModel, Erasure, Fact, FactLink, Project
@@ -121,21 +121,14 @@ class ErasureEngine:
         return run_erasure(erasure, actor)
 
     def list_erasures(
-        self,
-        *,
-        actor: Actor,
-        state: str = "",
-        scope: str = "",
-        limit: int = 50,
-        cursor: str = "",
-        ordering: str = "",
+        self, *, actor: Actor, state: str = "", scope: str = "", **paging: Unpack[Sorting]
     ) -> Page[Erasure]:
         """List the project's erasures, newest first. Needs the scope admin."""
         actor.require_scope("admin")
         filters = c.validate({"state": state, "scope": scope}, FILTERS)
         rows = Erasure.objects.filter(project=actor.project_id)
         rows = rows.filter(**c.drop_empty(filters))
-        return paginate(rows, **ERASURES.read_key(ordering), limit=limit, cursor=cursor)
+        return paginate(rows, ERASURES, **paging)
 
     def get_erasure(self, *, erasure_id: UUID, actor: Actor) -> Erasure:
         """Return an erasure. Needs the scope admin. Raises NotFound."""

@@ -1,7 +1,7 @@
 """QuestionEngine: saved questions, with the facts that a search should find."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -16,7 +16,7 @@ from memory.engines.fields.orders import QUESTIONS
 from memory.engines.fields.questions import QUESTION, QUESTION_FILTERS, QUESTION_LINES
 from memory.engines.search.candidates import check_query
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.engines.support.usage import count_rows
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.erased import erased_uids
@@ -121,13 +121,13 @@ class QuestionEngine:
         return question
 
     def list_questions(
-        self, *, actor: Actor, category: str = "", limit: int = 50, cursor: str = "", ordering: str = ""
+        self, *, actor: Actor, category: str = "", **paging: Unpack[Sorting]
     ) -> Page[Question]:
         """List the questions of branches that the actor may use, the newest first."""
         actor.require_scope("read")
         filters = c.validate({"category": category}, FILTERS)
         rows = select_questions(actor).filter(**c.drop_empty(filters))
-        return paginate(rows, **QUESTIONS.read_key(ordering), limit=limit, cursor=cursor)
+        return paginate(rows, QUESTIONS, **paging)
 
     def find_questions(self, *, actor: Actor, ids: Sequence[UUID]) -> dict[UUID, Question]:
         """Return those of the questions that the actor may read, by id."""

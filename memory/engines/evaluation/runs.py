@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 from uuid import UUID
 
 from django.utils import timezone
@@ -18,7 +18,7 @@ from memory.engines.facts.assessment import parse_expiry_time
 from memory.engines.fields.questions import AGAINST, DEFAULT_K, EVAL_K, MAX_K, RECIPE, SIDE
 from memory.engines.search.ranked import get_recipe
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Paging, paginate
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import BranchArchived, Conflict, Invalid, NotFound, UnknownField
 from memory.models.branches import Branch
@@ -78,7 +78,7 @@ class EvalEngine:
             raise NotFound("There is no run with this id.")
         return run
 
-    def list_evals(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[EvalRun]:
+    def list_evals(self, *, actor: Actor, **paging: Unpack[Paging]) -> Page[EvalRun]:
         """List the runs, newest first, without the ranks of their questions."""
         actor.require_scope("read")
         rows = EvalRun.objects.filter(project=actor.project_id)
@@ -86,7 +86,7 @@ class EvalEngine:
         if actor.branch_patterns:
             hidden = [run.pk for run in rows.only("branch", "against") if not may_read(actor, run)]
             allowed = rows.exclude(pk__in=hidden)
-        return paginate(allowed.defer("results"), key="-id", limit=limit, cursor=cursor, of=rows)
+        return paginate(allowed.defer("results"), "-id", **paging, of=rows)
 
 
 def compare_runs(run: EvalRun, before: EvalRun) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from copy import copy
 from functools import reduce
 from operator import or_
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, Unpack
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -21,7 +21,7 @@ from memory.engines.facts.assessment import (
     apply_assessment,
     mask_archived,
 )
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Paging, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.erased import find_hidden
 from memory.engines.versions.lookup import find_branch
@@ -121,9 +121,7 @@ def build_verdict(row: FactAssessment | None) -> Verdict | None:
 
 
 class ProposalEngine:
-    def list_proposals(
-        self, *, actor: Actor, branch_name: str = "", limit: int = 50, cursor: str = ""
-    ) -> Page[Fact]:
+    def list_proposals(self, *, actor: Actor, branch_name: str = "", **paging: Unpack[Paging]) -> Page[Fact]:
         """List proposals on the live branches that the actor may use, newest first.
 
         Each is listed on its own branch only, not on the children that show it too. Needs the scope read.
@@ -134,11 +132,7 @@ class ProposalEngine:
         if branch_name:
             rows = rows.filter(branch=find_branch(actor, branch_name))
         page: Page[Fact] = paginate(
-            filter_allowed_branches(rows.select_related("branch"), actor),
-            key="-rid",
-            limit=limit,
-            cursor=cursor,
-            of=rows,
+            filter_allowed_branches(rows.select_related("branch"), actor), "-rid", **paging, of=rows
         )
         shown = facts_on({(row.branch, row.uid) for row in page.results}, actor.project_id)
         facts = []

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import cycle, groupby
+from typing import Unpack
 from uuid import UUID
 
 from django.db.models import Max, Q
@@ -17,7 +18,7 @@ from memory.engines.merging.approvals import read_approvals
 from memory.engines.merging.plan import MergePoints, PlanItem
 from memory.engines.merging.request_previews import request_options
 from memory.engines.merging.request_rows import find_request, project_requests
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Paging, paginate
 from memory.engines.versions.lookup import find_branch
 from memory.models import Commit, MergeRequest, MergeWithdrawal
 
@@ -78,9 +79,7 @@ class RequestHistoryEngine:
         is_live = branch.parent_id is not None and branch.archived_at is None
         return SourceState(pending, is_live and branch.head > last)
 
-    def list_commits(
-        self, *, request_id: UUID | int, actor: Actor, limit: int = 50, cursor: str = ""
-    ) -> Page[Commit]:
+    def list_commits(self, *, request_id: UUID | int, actor: Actor, **paging: Unpack[Paging]) -> Page[Commit]:
         """List the commits that a request brings, or brought, with their titles, the newest first.
 
         Needs the scope read on the source. Raises NotFound, Invalid.
@@ -90,7 +89,7 @@ class RequestHistoryEngine:
         ranges = find_points(request).list_ranges()
         conditions = [Q(branch=branch, seq__gt=after, seq__lte=until) for branch, after, until in ranges]
         rows = Commit.objects.filter(Q(*conditions, _connector=Q.OR)) if conditions else Commit.objects.none()
-        page = paginate(rows.select_related("branch"), key="-id", limit=limit, cursor=cursor)
+        page = paginate(rows.select_related("branch"), "-id", **paging)
         load_titles(page.results)
         return page
 

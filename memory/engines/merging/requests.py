@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 from uuid import UUID
 
 from memory.actors import Actor
@@ -21,7 +21,7 @@ from memory.engines.merging.plan_pages import PlanQuery, cut_plan, find_points
 from memory.engines.merging.request_results import MergedRequest, RequestCheck, RequestPlan, Settled
 from memory.engines.support import validation as c
 from memory.engines.support.idempotency import Keep, keep_nothing
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.policies import find_policy
 from memory.exceptions import BranchReadOnly, IllegalTransition, Invalid, NotFound
@@ -75,22 +75,17 @@ class MergeRequestEngine:
         state: str = "",
         source: str = "",
         target: str = "",
-        limit: int = 50,
-        cursor: str = "",
-        ordering: str = "",
+        **paging: Unpack[Sorting],
     ) -> Page[MergeRequest]:
         """List the requests that the actor may see, the newest first. Raises Invalid."""
         actor.require_scope("read")
         # Branches are read for the page alone: the database would sort them with the requests.
-        rows, key = (
-            request_rows.project_requests(actor).select_related(None),
-            MERGE_REQUESTS.read_key(ordering),
-        )
+        rows = request_rows.project_requests(actor).select_related(None)
         for name, branch in (("source", source), ("target", target)):
             if branch:
                 rows = rows.filter(**{f"{name}__name": c.text_check(200)(name, branch)})
         shown = approvals.filter_state(rows, c.one_of(State.values)("state", state)) if state else rows
-        return paginate(shown, **key, limit=limit, cursor=cursor, of=rows, prepare=request_rows.load_requests)
+        return paginate(shown, MERGE_REQUESTS, **paging, of=rows, prepare=request_rows.load_requests)
 
     def check_request(self, *, request_id: UUID | int, actor: Actor) -> RequestCheck:
         """Return a request with its approvals and the results of its checks as both branches are now; for a

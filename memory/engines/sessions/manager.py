@@ -38,7 +38,7 @@ from memory.engines.sessions.context import (
 from memory.engines.sessions.creation import CreatedSession, refuse_erased_session, store_session
 from memory.engines.support import validation as c
 from memory.engines.support.idempotency import retry_on_conflict
-from memory.engines.support.pagination import Page, check_limit, paginate
+from memory.engines.support.pagination import Page, Sorting, check_limit, paginate
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.repositories import is_elsewhere
@@ -141,9 +141,7 @@ class SessionManager:
         agent_id: str = "",
         task_id: str = "",
         repository: str = "",
-        limit: int = 50,
-        cursor: str = "",
-        ordering: str = "",
+        **paging: Unpack[Sorting],
     ) -> Page[Session]:
         """List the sessions that the actor may see, most recently created first."""
         actor.require_scope("read", branch_name or None)
@@ -153,7 +151,7 @@ class SessionManager:
         if status:
             c.one_of(Status.values)("status", status)
         sessions = sessions.filter(**c.drop_empty(requested))
-        return paginate(sessions, **SESSIONS.read_key(ordering), limit=limit, cursor=cursor)
+        return paginate(sessions, SESSIONS, **paging)
 
     def get_session_context(
         self,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, Unpack
 from uuid import UUID
 
 from django.db import IntegrityError
@@ -29,7 +29,7 @@ from memory.engines.fields.copies import (
 from memory.engines.fields.orders import SNAPSHOTS
 from memory.engines.store.maintenance import DAMAGED_COPY
 from memory.engines.store.recovery import count_lost, lost_rows, restore_lost_rows
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.engines.support.usage import request_count
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_own_point
@@ -126,9 +126,7 @@ class SnapshotManager:
         actor: Actor,
         kind: str = "",
         branch_name: Annotated[str, OF_BRANCH] = "",
-        limit: int = 50,
-        cursor: str = "",
-        ordering: str = "",
+        **paging: Unpack[Sorting],
     ) -> Page[Snapshot]:
         """List the project's snapshots, newest first."""
         actor.require_scope("read")
@@ -141,7 +139,7 @@ class SnapshotManager:
             branches = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
             allowed = [pk for pk, name in branches if actor.may_use(name)]
             rows = rows.exclude(kind=Snapshot.Kind.BRANCH) | rows.filter(branch__in=allowed)
-        return paginate(rows, **SNAPSHOTS.read_key(ordering), limit=limit, cursor=cursor)
+        return paginate(rows, SNAPSHOTS, **paging)
 
     def drop_snapshot(self, *, snapshot_id: UUID, actor: Actor) -> None:
         """Delete a snapshot and its frozen copy. Raises NotFound, scope, branch and agent refusals."""

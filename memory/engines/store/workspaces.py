@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Unpack
 from uuid import UUID
 
 from django.db import IntegrityError, connections, transaction
@@ -18,7 +18,7 @@ from memory.engines.fields.orders import WORKSPACES
 from memory.engines.store.promotion import Promotion, TableChange
 from memory.engines.store.release import list_applied, list_known
 from memory.engines.store.snapshots import forbid_patterns, with_copies
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.engines.support.usage import request_count
 from memory.exceptions import Conflict, Exists, Invalid, NotFound
 from memory.models import Branch, Workspace
@@ -87,18 +87,11 @@ class WorkspaceEngine:
             raise NotFound()
         return found
 
-    def list_workspaces(
-        self, *, actor: Actor, state: str = "", limit: int = 50, cursor: str = "", ordering: str = ""
-    ) -> Page[Workspace]:
+    def list_workspaces(self, *, actor: Actor, state: str = "", **paging: Unpack[Sorting]) -> Page[Workspace]:
         """List the project's workspaces, newest first, ended ones included."""
         forbid_patterns(actor)
         rows = Workspace.objects.filter(project=actor.project_id)
-        return paginate(
-            rows.filter(state=state) if state else rows,
-            **WORKSPACES.read_key(ordering),
-            limit=limit,
-            cursor=cursor,
-        )
+        return paginate(rows.filter(state=state) if state else rows, WORKSPACES, **paging)
 
     def diff_workspace(self, *, workspace_id: UUID, actor: Actor) -> WorkspaceDiff:
         """Return the changes of a workspace. Raises NotFound, Conflict for one that has ended, is missing,

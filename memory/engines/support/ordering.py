@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from memory.engines.support import validation as c
 
@@ -34,16 +33,18 @@ class Ordering:
         """Return the order that is asked for, the default for "". Raises Invalid for an unknown one."""
         return c.one_of(self.names)("ordering", ordering) if ordering else self.default
 
-    def read_key(self, ordering: str) -> dict[str, Any]:
-        """Return ``key`` and ``ties`` of ``paginate`` for an order. Raises Invalid for an unknown one."""
+    def read_key(self, ordering: str) -> tuple[str, str]:
+        """Return the column of an order, ``-name`` for descending, and the unique one of rows with the same
+        value where it is none. Raises Invalid for an unknown order.
+        """
         order = self.check(ordering)
         column = self.columns[order if order in self.columns else turn_round(order)]
         ties = "" if column in UNIQUE or column in self.unique else "id"
-        return {"key": f"-{column}" if order.startswith("-") else column, "ties": ties}
+        return f"-{column}" if order.startswith("-") else column, ties
 
     def is_by_age(self, order: str) -> bool:
         """Return whether rows are sorted by when they were made."""
-        return self.read_key(order)["key"].removeprefix("-") in UNIQUE
+        return self.read_key(order)[0].removeprefix("-") in UNIQUE
 
 
 def turn_round(order: str) -> str:

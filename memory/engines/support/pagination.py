@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypedDict, TypeVar
 from uuid import UUID
 
 from django.core.exceptions import EmptyResultSet, ValidationError
@@ -18,7 +18,7 @@ from django.db import models
 
 from memory.db.budget import count_fitting, count_row_bytes, take_within
 from memory.db.querysets import FETCH_ROWS, VersionedQuerySet
-from memory.engines.support.ordering import BY_AGE
+from memory.engines.support.ordering import BY_AGE, Ordering
 from memory.engines.support.validation import plain_text
 from memory.exceptions import Invalid
 
@@ -32,6 +32,19 @@ OTHER_LIST = (
     "This cursor is of another list: send it with the address, branch, at and filters that it came with,"
     " or begin without it."
 )
+
+
+class Paging(TypedDict, total=False):
+    """What a caller may say of the page of a list."""
+
+    limit: int
+    cursor: str
+
+
+class Sorting(Paging, total=False):
+    """The same for a list that has several orders."""
+
+    ordering: str
 
 
 @dataclass(frozen=True)
@@ -64,21 +77,22 @@ def check_limit(limit: int) -> int:
 
 def paginate(
     rows: models.QuerySet,
+    order: Ordering | str,
     *,
-    key: str,
-    limit: int,
+    limit: int = 50,
     cursor: str = "",
-    ties: str = "",
+    ordering: str = "",
     of: models.QuerySet | None = None,
     prepare: Callable[[list], None] | None = None,
     size: Callable[[Any], int] = count_row_bytes,
 ) -> Page:
-    """Return a page of unversioned rows, ordered by one column (``-name`` for descending).
+    """Return a page of unversioned rows, ordered by one unique column (``-name`` for descending), or as
+    ``ordering`` says.
 
-    ``ties`` is a unique column, for a ``key`` that is not: rows of the same value follow it. ``of`` is the
-    list without conditions that may change between two pages; ``prepare`` completes the rows before ``size``
-    counts their bytes. Raises Invalid, also for a cursor of another list.
+    ``of`` is the list without conditions that may change between two pages; ``prepare`` completes the rows
+    before ``size`` counts their bytes. Raises Invalid, also for a cursor of another list.
     """
+    key, ties = (order, "") if isinstance(order, str) else order.read_key(ordering)
     check_limit(limit)
     name, down = key.removeprefix("-"), key.startswith("-")
     listed = (rows if of is None else of).order_by(*sort_columns(name, ties, down))
@@ -146,7 +160,7 @@ def paginate_versions(
     cursor of another list.
     """
     check_limit(limit)
-    down = BY_AGE.read_key(ordering)["key"].startswith("-")
+    down = BY_AGE.read_key(ordering)[0].startswith("-")
     way = "" if down else "upwards"
     listed = rows if of is None else of
     position = read_cursor(cursor, list_fingerprint(listed, way) if cursor else "")

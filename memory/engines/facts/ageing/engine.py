@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 from uuid import UUID
 
 from django.db.models import Count
@@ -22,7 +22,7 @@ from memory.engines.fields.common import EXPECTED_VERSIONS
 from memory.engines.fields.types import Choice, Identifier, ListOf
 from memory.engines.support import pagination
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page
+from memory.engines.support.pagination import Page, Paging
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.commits import MAX_COMMIT_ROWS, open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, find_reverted
@@ -172,9 +172,7 @@ class AgeingEngine:
         following = plan.list_next(MAX_NEXT) if plan.rules.budget else []
         return Pressure(plan.branch, plan.total, plan.rules.budget, counts, load_aged(plan.branch, following))
 
-    def list_runs(
-        self, *, actor: Actor, branch_name: str = MAIN, limit: int = 50, cursor: str = ""
-    ) -> Page[Any]:
+    def list_runs(self, *, actor: Actor, branch_name: str = MAIN, **paging: Unpack[Paging]) -> Page[Any]:
         """List the runs on a branch, newest first, each a commit with ``reasons`` and whether it is undone.
 
         Raises Invalid, BranchNotFound, scope and branch refusals.
@@ -182,11 +180,9 @@ class AgeingEngine:
         actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         rows = Commit.objects.filter(branch=branch, kind=KIND)
-        return pagination.paginate(rows, key="-seq", limit=limit, cursor=cursor, prepare=describe_runs)
+        return pagination.paginate(rows, "-seq", **paging, prepare=describe_runs)
 
-    def list_archived(
-        self, *, commit_id: UUID, actor: Actor, limit: int = 50, cursor: str = ""
-    ) -> Page[AgedFact]:
+    def list_archived(self, *, commit_id: UUID, actor: Actor, **paging: Unpack[Paging]) -> Page[AgedFact]:
         """List what a run archived, with the reasons; a fact that the branch no longer shows is left out.
 
         Raises Invalid, NotFound, BranchForbidden.
@@ -197,7 +193,7 @@ class AgeingEngine:
             raise NotFound()
         actor.require_scope("read", run.branch.name)
         rows = AgedVersion.objects.filter(branch=run.branch_id, seq=run.seq)
-        page = pagination.paginate(rows, key="vid", limit=limit, cursor=cursor)
+        page = pagination.paginate(rows, "vid", **paging)
         return Page(load_aged(run.branch, page.results), page.next, page.previous)
 
 

@@ -1,6 +1,6 @@
 """Terms: written once, read by everybody."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 
 from django.utils import timezone
 
@@ -11,7 +11,7 @@ from memory.engines.fields.base import Field, Use
 from memory.engines.fields.terms import TERM
 from memory.engines.fields.types import Text
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.pagination import Page, Paging, paginate
 from memory.exceptions import Exists, Invalid
 from memory.models.terms import Term
 
@@ -35,9 +35,9 @@ class TermEngine:
         return term
 
     def list_terms(
-        self, *, actor: Actor, starting: Annotated[str, STARTING] = "", limit: int = 50, cursor: str = ""
+        self, *, actor: Actor, starting: Annotated[str, STARTING] = "", **paging: Unpack[Paging]
     ) -> Page[Term]:
         """List the project's terms, the newest first."""
         actor.require_scope("read")
         terms = Term.objects.filter(project=actor.project_id, name__startswith=starting)
-        return paginate(terms, key="-id", limit=limit, cursor=cursor)
+        return paginate(terms, "-id", **paging)
