@@ -7,8 +7,9 @@ from conversations.models import Replay
 from memory.actors import Actor
 from memory.engines.access.key_actors import get_actor
 from memory.engines.access.members import build_member_actor
+from memory.engines.versions.branch_access import list_allowed_branches
 from memory.exceptions import Unauthenticated
-from memory.models import ApiKey, Branch, Membership
+from memory.models import ApiKey, Membership
 
 
 def require_read(row: Replay, actor: Actor) -> None:
@@ -22,16 +23,13 @@ def require_read(row: Replay, actor: Actor) -> None:
 
 def filter_readable(rows: Any, actor: Actor) -> Any:
     """Return the replays all of whose branches an actor may read."""
-    if not actor.branch_patterns:
+    if (allowed := list_allowed_branches(actor)) is None:
         return rows
-    names = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
-    allowed = [pk for pk, name in names if actor.may_use(name)]
     rows = rows.filter(branch__in=allowed, source_branch__in=allowed)
     every = Replay.objects.filter(project=actor.project_id).order_by()
     lists = every.values_list("memory_branches", flat=True).distinct()
-    forbidden = [found for found in lists if not all(map(actor.may_use, found))]
-    for found in forbidden:
-        rows = rows.exclude(memory_branches=found)
+    for names in lists:
+        rows = rows if all(map(actor.may_use, names)) else rows.exclude(memory_branches=names)
     return rows
 
 

@@ -44,6 +44,7 @@ from memory.engines.fields.filters import make_filter_checks
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.engines.support.usage import count_growth, measure_row
+from memory.engines.versions.branch_access import list_allowed_branches
 from memory.engines.versions.commits import lock_branches
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import BranchForbidden, Conflict, IllegalTransition, NotFound
@@ -334,10 +335,8 @@ def find_next_version(actor: Actor, name: str) -> int:
 def list_visible_bundles(actor: Actor, among: Manager[Bundle] = Bundle.objects) -> QuerySet[Bundle]:
     """Return the project's bundles of branches that the actor may use, and those that it uploaded itself."""
     rows = among.filter(project=actor.project_id, hidden=False)
-    if not actor.branch_patterns:
+    if (allowed := list_allowed_branches(actor)) is None:
         return rows
-    names = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
-    allowed = [pk for pk, name in names if actor.may_use(name)]
     return rows.filter(Q(source__in=allowed) | Q(owner=get_owner_name(actor)))
 
 

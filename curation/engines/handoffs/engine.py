@@ -39,6 +39,7 @@ from memory.engines.sessions.manager import SessionManager
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.engines.support.write_buffer import buffer
+from memory.engines.versions.branch_access import list_allowed_branches
 from memory.engines.versions.commits import lock_branches
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import AgentForbidden, BranchForbidden, IllegalTransition, Invalid, NotFound
@@ -305,10 +306,8 @@ def refuse_empty(handoff: Handoff) -> None:
 def list_visible_handoffs(actor: Actor) -> QuerySet[Handoff]:
     """Return the project's handoffs from or to branches that the actor may use."""
     rows = Handoff.objects.filter(project=actor.project_id, hidden=False).select_related("source", "target")
-    if not actor.branch_patterns:
+    if (allowed := list_allowed_branches(actor)) is None:
         return rows
-    names = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
-    allowed = [pk for pk, name in names if actor.may_use(name)]
     return rows.filter(Q(source__in=allowed) | Q(target__in=allowed))
 
 

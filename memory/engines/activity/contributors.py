@@ -11,6 +11,7 @@ from django.db.models import Count, Max, QuerySet, Subquery
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.models import Branch, Commit
 
 MAX_MAKERS = 20  # per day
@@ -58,11 +59,7 @@ def _sum_up(kind: str, label: str, rows: list[Any]) -> Work:
 
 
 def filter_usable(actor: Actor) -> QuerySet[Commit]:
-    commits = Commit.objects.filter(branch__project=actor.project_id)
-    if not actor.branch_patterns:
-        return commits
-    names = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
-    return commits.filter(branch__in=[pk for pk, name in names if actor.may_use(name)])
+    return filter_allowed_branches(Commit.objects.filter(branch__project=actor.project_id), actor)
 
 
 # ---- the calendar ------------------------------------------------------------------------------------

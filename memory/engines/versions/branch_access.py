@@ -12,7 +12,13 @@ Row = TypeVar("Row", bound=Model)
 
 def filter_allowed_branches(rows: QuerySet[Row], actor: Actor) -> QuerySet[Row]:
     """Filter a project's rows to those whose ``branch`` the actor may use."""
+    allowed = list_allowed_branches(actor)
+    return rows if allowed is None else rows.filter(branch__in=allowed)
+
+
+def list_allowed_branches(actor: Actor) -> list[int] | None:
+    """Return the keys of the branches that an actor may use, and None where these are all."""
     if not actor.branch_patterns:
-        return rows
+        return None
     names = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
-    return rows.filter(branch__in=[pk for pk, name in names if actor.may_use(name)])
+    return [pk for pk, name in names if actor.may_use(name)]
