@@ -18,9 +18,7 @@ KINDS: dict[str, Any] = {
 }
 
 
-@register.filter
-def bundle_kind(name: str) -> Any:
-    return KINDS.get(name, name)
+register.filter("bundle_kind", lambda name: KINDS.get(name, name))
 
 
 @register.filter

@@ -60,16 +60,6 @@ def handoff_verification(status: str) -> SafeString:
     return badge(state, word)
 
 
-@register.filter
-def handoff_type(name: str) -> Any:
-    return TYPES.get(name, name)
-
-
-@register.filter
-def left_out_word(reason: str) -> Any:
-    return LEFT_OUT.get(reason, reason)
-
-
-@register.filter
-def missing_word(name: str) -> Any:
-    return MISSING.get(name, name)
+register.filter("handoff_type", lambda name: TYPES.get(name, name))
+register.filter("left_out_word", lambda reason: LEFT_OUT.get(reason, reason))
+register.filter("missing_word", lambda name: MISSING.get(name, name))

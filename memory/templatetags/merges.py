@@ -30,19 +30,9 @@ def merge_badge(state: str) -> SafeString:
     return format_html('<span class="badge {}">{}{}</span>', tone, icon(drawing), STATES[state])
 
 
-@register.simple_tag
-def class_word(name: str) -> Any:
-    return CLASSES.get(name, name)
-
-
-@register.simple_tag
-def reason_word(name: str) -> Any:
-    return REASONS.get(name, name)
-
-
-@register.simple_tag
-def choice_word(name: str) -> Any:
-    return CHOICES.get(name, name)
+register.simple_tag(lambda name: CLASSES.get(name, name), name="class_word")
+register.simple_tag(lambda name: REASONS.get(name, name), name="reason_word")
+register.simple_tag(lambda name: CHOICES.get(name, name), name="choice_word")
 
 
 @register.simple_tag

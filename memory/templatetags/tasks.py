@@ -27,15 +27,8 @@ REASONS = {
 }
 
 
-@register.filter
-def task_word(state: str) -> Any:
-    """Return the label of a state of a task, an objective or an agent's part."""
-    return TASK_WORDS.get(state, state)
-
-
-@register.filter
-def conflict_word(reason: str) -> Any:
-    return REASONS.get(reason, reason)
+register.filter("task_word", lambda state: TASK_WORDS.get(state, state))  # also of an objective, of a part
+register.filter("conflict_word", lambda reason: REASONS.get(reason, reason))
 
 
 @register.filter

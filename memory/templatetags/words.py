@@ -90,10 +90,7 @@ def memory_line(
     return format_html('<p class="memory" dir="auto">{}</p>', text)
 
 
-@register.simple_tag
-def signal(name: str) -> Any:
-    """Return the label of a part of a score."""
-    return SIGNALS.get(name, name)
+register.simple_tag(lambda name: SIGNALS.get(name, name), name="signal")  # a part of a score
 
 
 @register.filter
@@ -127,26 +124,16 @@ def link_end_text(link_end: Any, ends: dict[Any, str]) -> Any:
     return ends.get(link_end, link_end)
 
 
-@register.filter
-def field_word(name: str) -> Any:
-    return FIELDS.get(name, name)
-
-
-@register.filter
-def run_word(status: str) -> Any:
-    """Return the label of a state of a session or conversation: active means something else for a fact."""
-    return RUN_WORDS.get(status, status)
+register.filter("field_word", lambda name: FIELDS.get(name, name))
+register.filter("kind_word", lambda kind: ACTION_LABELS.get(kind, kind))
+# A state of a session or conversation: active means something else for a fact.
+register.filter("run_word", lambda status: RUN_WORDS.get(status, status))
 
 
 @register.filter
 def memory_word(kind: str) -> Any:
     """Return the label of one memory of a kind."""
     return CHANGE_KINDS[kind] % 1 if kind in CHANGE_KINDS else kind
-
-
-@register.filter
-def kind_word(kind: str) -> Any:
-    return ACTION_LABELS.get(kind, kind)
 
 
 @register.simple_tag
