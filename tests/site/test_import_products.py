@@ -5,14 +5,17 @@ import json
 import re
 import sqlite3
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
 
 from curation.engines.imports.comparison import Statement, contradicts
+from curation.engines.imports.engine import ImportEngine
 from curation.models import MemoryImport
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
+from memory.exceptions import Conflict
 from memory.models import Branch, Fact, Project
 from tests.command_line import Day1
 from tests.memory.views.conftest import browser, person
@@ -206,3 +209,64 @@ def test_what_was_left_out_does_not_come_back(day1: Day1, tmp_path: Path) -> Non
 def test_things_with_other_numbers_contradict_nothing(older: str, newer: str, is_named: bool) -> None:
     first, second = (Statement(text, ("ada", ""), None, text) for text in (older, newer))
     assert contradicts(second, first) is is_named
+
+
+# ---- two at once -----------------------------------------------------------------------------------
+
+
+def list_records(first: int, count: int) -> list[dict[str, Any]]:
+    return [{"id": f"m{n}", "text": f"The lamp of house {n} is red."} for n in range(first, first + count)]
+
+
+def test_of_two_runs_at_once_the_newer_goes_on(actor: Actor) -> None:
+    engine = ImportEngine()
+    older = engine.begin_import(product="mem0", file="x.json", actor=actor)
+    own = {"import_id": older.pk, "actor": actor}
+    engine.write_records(records=list_records(0, 4), run=older.counts["run"], **own)
+    newer = engine.begin_import(product="mem0", file="x.json", actor=actor)
+    with pytest.raises(Conflict, match="Another run of this import has begun"):
+        engine.write_records(records=list_records(4, 4), run=older.counts["run"], **own)
+    with pytest.raises(Conflict, match="Another run of this import has begun"):
+        engine.finish_import(run=older.counts["run"], **own)
+    assert count_on("import/mem0-x") == 4
+    engine.write_records(records=list_records(0, 8), run=newer.counts["run"], **own)
+    report = engine.finish_import(run=newer.counts["run"], **own)
+    assert (show(report.row.counts), report.facts) == ("records=8 new=4 known=4", 8)
+
+
+def test_two_products_do_not_share_a_branch_two_branches_may_share_a_file(day1: Day1, tmp_path: Path) -> None:
+    zep, letta = build_store("zep", tmp_path), build_store("letta", tmp_path)
+    for branch in ("import/one", "import/two"):
+        assert day1("import-from", "zep", str(zep), "--branch", branch)[0] == 0
+    refusal = day1("import-from", "letta", str(letta), "--branch", "import/one")
+    assert refusal[0] == 1
+    assert "This branch has an import from zep: name another, or none." in refusal[2]
+    assert [count_on(branch) for branch in ("import/one", "import/two")] == [23, 23]
+
+
+# ---- texts of any kind -----------------------------------------------------------------------------
+
+
+def test_what_is_long_or_strange_comes_along(day1: Day1, tmp_path: Path) -> None:
+    file = tmp_path / "memory.jsonl"
+    texts = [
+        "\u202eTea is kept in the cellar",
+        "茶放在地下室的架子上",
+        "😀 Ada likes tea 😀",
+        "x" * 70_000 + " y",
+    ]
+    rows = [
+        {"type": "entity", "name": "n", "entityType": "k" * 300, "observations": texts},
+        {"type": "relation", "from": "a" * 300, "to": "b", "relationType": "r"},
+        {"type": "relation", "from": "a", "to": "b", "relationType": "r"},
+    ]
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    report = run_import(day1, "mcp-memory", file)
+    assert show(report["counts"]) == "records=4 new=3 refused=2 relations=1"
+    assert [one["reason"] for one in report["named"]] == [
+        "too_large: text is over the limit of 64 KiB.",
+        "invalid: source_entity has at most 200 characters.",
+    ]
+    facts = Fact.objects.on(Branch.objects.get(name="import/mcp-memory-memory"))
+    assert sorted((fact.category, fact.metadata["kind"]) for fact in facts) == 3 * [("k" * 100, "k" * 300)]
+    assert report["findings"]["hostile"] == 1

@@ -20,6 +20,7 @@ from memory.engines.fields.types import (
     Reference,
     TagList,
     Text,
+    Whole,
 )
 
 # What a doctor finds of a record, in the order of its report.
@@ -86,6 +87,12 @@ RELATIONS = Field(
 )
 SKIPPED = Field("skipped", JSONObject(), "Why records were not sent, and how many.")
 BROKEN = Field("broken", ObjectList(1024 * 1024), "Places that could not be read: file, line, reason.")
+RUN = Field(
+    "run",
+    Whole(),
+    "The run that the counts named when it began: where another has begun since, this one is refused.",
+    null=True,
+)
 TITLE = Field("title", Text(200), "Of the merge request.", option=Option("of the merge request"))
 WITHOUT = Field(
     "without",

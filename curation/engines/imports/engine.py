@@ -21,6 +21,7 @@ from curation.engines.fields.imports import (
     MAX_BROKEN,
     RECORDS,
     RELATIONS,
+    RUN,
     SKIPPED,
     TITLE,
     WITHOUT,
@@ -45,7 +46,14 @@ from memory.engines.support.pagination import Page, Sorting, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, require_live
-from memory.exceptions import BranchExists, BranchForbidden, IllegalTransition, Invalid, NotFound
+from memory.exceptions import (
+    BranchExists,
+    BranchForbidden,
+    Conflict,
+    IllegalTransition,
+    Invalid,
+    NotFound,
+)
 from memory.models import Fact, MergeRequest
 
 KIND = "memory.import"
@@ -59,6 +67,8 @@ FILTERS = make_filter_checks(IMPORT_FILTERS)
 State = MemoryImport.State
 START = ("records", "new", "known", "duplicate", "refused", "links", "relations", "redacted", "broken")
 FOREIGN = _("This branch was not made by an import: name another, or none.")
+OTHER_PRODUCT = _("This branch has an import from {product}: name another, or none.")
+OTHER_RUN = _("Another run of this import has begun since: it goes on, and this one ends.")
 
 
 @dataclass(frozen=True)
@@ -75,16 +85,17 @@ class ImportEngine:
     def begin_import(self, *, product: str, actor: Actor, file: str = "", branch: str = "") -> MemoryImport:
         """Begin an import, or begin the same one again: its counts start anew, its facts stay.
 
-        The branch is made of main, and holds nothing but imports. Raises Invalid, Conflict, BranchArchived,
-        scope and branch refusals.
+        The branch is made of main, and holds nothing but imports. ``run`` of the counts names this run, which
+        ends where another begins. Raises Invalid, Conflict, BranchArchived, scope and branch refusals.
         """
         actor.require_scope("write")
         values = c.validate({"product": product, "file": file, "branch": branch}, CHECKS)
         name = values["branch"] or name_branch(values["product"], values["file"])
         actor.require_scope("write", name)
         with write_transaction():
-            row = find_begun(actor, name) or make_import(actor, name, values)
-            row.state, row.counts, row.named = State.READING, dict.fromkeys(START, 0), []
+            row = find_begun(actor, name, values["product"]) or make_import(actor, name, values)
+            run = row.counts.get("run", 0) + 1
+            row.state, row.counts, row.named = State.READING, {**dict.fromkeys(START, 0), "run": run}, []
             save_import(actor, row)
         return row
 
@@ -96,11 +107,13 @@ class ImportEngine:
         records: Annotated[Sequence[Any], RECORDS] = (),
         relations: Annotated[Sequence[Any], RELATIONS] = (),
         links: Annotated[Sequence[Any], LINKS] = (),
+        run: Annotated[int | None, RUN] = None,
     ) -> MemoryImport:
         """Write records on the branch of an import, in one commit. Those that are there already add nothing;
-        one of a wrong form stops no other. Raises NotFound, IllegalTransition, scope and branch refusals.
+        one of a wrong form stops no other. Raises NotFound, IllegalTransition, Conflict for a ``run`` that
+        another one has followed, scope and branch refusals.
         """
-        row = self._find_open(import_id, actor)
+        row = self._find_open(import_id, actor, run)
         arrival = RecordArrival(actor, row)
         lines = arrival.read_records(RECORDS.check("records", records))
         links = LINKS.check("links", links)
@@ -111,7 +124,7 @@ class ImportEngine:
                 arrival.write(commit, lines)
                 write_relations(commit, row, relations, arrival.tally)
                 arrival.write_links(commit, links)
-            row = self._find_open(import_id, actor)  # another request may have written since
+            row = self._find_open(import_id, actor, run)  # another request may have written since
             add_tally(actor, row, arrival.tally)
         return row
 
@@ -122,15 +135,18 @@ class ImportEngine:
         actor: Actor,
         skipped: Annotated[Mapping[str, int] | None, SKIPPED] = None,
         broken: Annotated[Sequence[Any], BROKEN] = (),
+        run: Annotated[int | None, RUN] = None,
     ) -> ImportReport:
-        """Finish an import with what its reader could not read. Raises NotFound, scope refusals."""
+        """Finish an import with what its reader could not read. Raises NotFound, IllegalTransition, Conflict
+        for a ``run`` that another one has followed, scope refusals.
+        """
         counts = check_counts("skipped", skipped or {})
         tally = Tally()
         for one in BROKEN.check("broken", list(broken))[:MAX_BROKEN]:
             place = f"{one.get('file', '')}:{one.get('line', 0)}"
             tally.name_part("broken", place, str(one.get("reason", "")))
         with write_transaction():
-            row = self._find_open(import_id, actor)
+            row = self._find_open(import_id, actor, run)
             row.state = State.PROPOSED if has_open_request(row) else State.FINISHED
             row.counts = {**row.counts, "skipped": counts}
             add_tally(actor, row, tally)
@@ -191,12 +207,14 @@ class ImportEngine:
         facts = Fact.objects.on(row.branch).filter(tag_condition(dumps(branch))).count()
         return ImportReport(row, list_findings(branch, tags), facts)
 
-    def _find_open(self, import_id: UUID, actor: Actor) -> MemoryImport:
+    def _find_open(self, import_id: UUID, actor: Actor, run: int | None) -> MemoryImport:
         actor.require_scope("write")
         row = find_import(actor, import_id)
         actor.require_scope("write", row.branch.name)
         if row.state != State.READING:
             raise IllegalTransition("This import has ended: begin it again.")
+        if run not in (None, row.counts.get("run")):
+            raise Conflict(OTHER_RUN)
         return row
 
 
@@ -209,9 +227,13 @@ def name_branch(product: str, file: str) -> str:
     return f"{PREFIX}{product}-{stem}" if stem else f"{PREFIX}{product}"
 
 
-def find_begun(actor: Actor, name: str) -> MemoryImport | None:
+def find_begun(actor: Actor, name: str, product: str) -> MemoryImport | None:
+    """Return the import of a branch. Raises Invalid for one of another product, whose ids mean others."""
     rows = MemoryImport.objects.filter(project=actor.project_id, branch__name=name)
-    return rows.select_related("branch").first()
+    found = rows.select_related("branch").first()
+    if found and found.product != product:
+        raise Invalid(OTHER_PRODUCT, product=found.product, field="branch")
+    return found
 
 
 def make_import(actor: Actor, name: str, values: Mapping[str, Any]) -> MemoryImport:

@@ -100,7 +100,7 @@ class ProductImport:
         self.answers.append(self.client.call("imports.create", product=self.product, file=file, **where))
 
     def send(self, **content: Any) -> None:
-        self.client.call("imports.records", import_id=self.answers[-1]["id"], **content)
+        self.client.call("imports.records", **name_run(self.answers[-1]), **content)
 
     def finish(self, report: Report) -> list[Answer]:
         """End the import of each branch; the first is told what could not be read."""
@@ -109,9 +109,14 @@ class ProductImport:
         ]
         notes = [{"skipped": dict(report.skipped), "broken": broken}, *({} for _ in self.answers[1:])]
         return [
-            self.client.call("imports.finish", import_id=answer["id"], **own)
+            self.client.call("imports.finish", **name_run(answer), **own)
             for answer, own in zip(self.answers, notes, strict=False)
         ]
+
+
+def name_run(answer: Answer) -> dict[str, Any]:
+    """Return which run of which import a request is of: where another has begun, this one is to end."""
+    return {"import_id": answer["id"], "run": answer["counts"]["run"]}
 
 
 def cut_batches(memories: Iterator[Memory]) -> Iterator[list[Memory]]:

@@ -1522,6 +1522,7 @@ export interface ImportCounts {
 export interface ImportFinishInput {
   /** Why records were not sent, and how many. */ skipped?: Record<string, unknown>;
   /** Places that could not be read: file, line, reason. */ broken?: Record<string, unknown>[];
+  /** The run that the counts named when it began: where another has begun since, this one is refused. */ run?: number | null;
 }
 
 /** What is imported. */
@@ -1574,6 +1575,7 @@ export interface ImportRecordsInput {
   /** At most 500. */ records?: ImportRecordInput[];
   /** Edges between entities: source_entity, relation_type, target_entity, valid_from, valid_until. */ relations?: Record<string, unknown>[];
   /** Links between records that have come. */ links?: ImportLinkInput[];
+  /** The run that the counts named when it began: where another has begun since, this one is refused. */ run?: number | null;
 }
 
 /** An import with the report of its doctor. */

@@ -83,7 +83,11 @@ def read_item(row: Mapping[str, Any], namespace: list[str], report: Report) -> I
         session=read_text(fields, "thread_id", "session_id"),
         origin=f"namespace {'/'.join(namespace)}",
         user=owner,
-        metadata={"namespace": namespace, "key": str(row["key"]), "value": {**fields, **inner} or value},
+        metadata={
+            "namespace": namespace,
+            "key": str(row["key"]),
+            "value": {name: one for name, one in {**fields, **inner}.items() if one != text},
+        },
     )
 
 

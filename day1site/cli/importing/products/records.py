@@ -19,6 +19,7 @@ from conversations.capture.transcripts.records import (
 from day1site.cli.errors import CliError
 
 MAX_ID = 500  # characters, as the server takes it
+MAX_LENGTHS = {"kind": 100, "author": 200, "session": 200, "origin": 500}
 MAX_JSON_BYTES = 512 * MIB  # of a file that is one value: it is read as a whole
 Row = Mapping[str, Any]
 # Fields by which a file of one value is told from that of another product, for a refusal that helps.
@@ -70,15 +71,17 @@ class Memory:
         return self.group or self.session or self.origin
 
     def as_record(self) -> dict[str, Any]:
-        """Return it as a request has it, without what is empty. Its links are named in its metadata, since a
-        link of another type, or to a memory on another branch, cannot stand as it was.
+        """Return it as a request has it, without what is empty. Its metadata names what cannot stand as it
+        was: links, of another type or to a memory on another branch, and what is too long for its field.
         """
         names = {"created": "created_at", "updated": "updated_at", "expires": "expires_at"}
         names |= {"user": "user_id", "app": "app_id"}
         own = {name: value for name, value in vars(self).items() if name not in ("links", "group")}
         values = {names.get(name, name): value for name, value in own.items()}
-        if self.links:
-            values["metadata"] = {"links": [f"{kind} {end}" for kind, end in self.links], **self.metadata}
+        long = {name: text for name, most in MAX_LENGTHS.items() if len(text := values[name]) > most}
+        links = [f"{kind} {end}" for kind, end in self.links]
+        values["metadata"] = {**long, **({"links": links} if links else {}), **self.metadata}
+        values |= {name: text[: MAX_LENGTHS[name]] for name, text in long.items()}
         values["tags"] = list(dict.fromkeys(tag[:100] for tag in map(str, self.tags) if tag.strip()))
         return {"id": self.id, "text": self.text} | {
             name: value for name, value in values.items() if value not in ("", None, [], {}, False)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
     from day1_client import types as t
     from day1_client.pages import Page
+    from day1_client.values import Null
 
 
 class Imports(Group):
@@ -25,7 +26,8 @@ class Imports(Group):
 
     def finish(
         self, id: str, *, idempotency_key: str | None = None,
-        broken: Sequence[Mapping[str, Any]] | None = None, skipped: Mapping[str, Any] | None = None,
+        broken: Sequence[Mapping[str, Any]] | None = None, run: int | Null | None = None,
+        skipped: Mapping[str, Any] | None = None,
     ) -> t.ImportReport:
         """Finish an import."""
         return self._send("imports.finish", "POST /imports/{id}/finish", locals())
@@ -53,7 +55,7 @@ class Imports(Group):
         self, id: str, *, idempotency_key: str | None = None,
         links: Sequence[t.ImportLinkInput] | None = None,
         records: Sequence[t.ImportRecordInput] | None = None,
-        relations: Sequence[Mapping[str, Any]] | None = None,
+        relations: Sequence[Mapping[str, Any]] | None = None, run: int | Null | None = None,
     ) -> t.Import:
         """Write records of an import."""
         return self._send("imports.records", "POST /imports/{id}/records", locals())
