@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy
 
-from curation.engines.fields.imports import FINDING_WORDS, LEFT_OUT
+from curation.engines.fields.imports import DUPLICATE, FINDING_WORDS, LEFT_OUT
 from curation.engines.imports.engine import ImportEngine, ImportReport
 from curation.models import MemoryImport
 from curation.operations.imports import IMPORTS
@@ -32,6 +32,7 @@ OUTCOMES = {
     "redacted": gettext_lazy("Secrets taken out"),
 }
 FINDINGS = dict(FINDING_WORDS)
+MAX_SHOWN = 20  # records that are no fact of their own: first those that did not come
 
 
 class Imports(ListPage):
@@ -79,10 +80,13 @@ class ImportPage(ActionPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         where: dict[str, Any] = {"import_id": self.kwargs["import_id"], "actor": self.reader.actor}
         report = import_engine.get_import(**where)
+        parts = import_engine.list_parts(report.row, actor=self.reader.actor)
         return super().get_context_data(
             title=str(report.row),
             row=report.row,
             report=report,
+            parts=parts if len(parts) > 1 else (),
+            named=sorted(report.row.named, key=lambda one: one["state"] == DUPLICATE)[:MAX_SHOWN],
             outcomes=list_outcomes(report.row),
             findings=list_findings(report),
             skipped=(report.row.counts.get("skipped") or {}).items(),

@@ -58,6 +58,7 @@ from memory.models import Fact, MergeRequest
 
 KIND = "memory.import"
 PREFIX = "import/"
+PART_PREFIX = "-part-"  # before the number of a branch, of a file that one has no room for
 SLUG_LENGTH = 50
 MAX_NAMED = (
     3000  # records and places that a report names, of a branch by the command line all; all are counted
@@ -185,6 +186,13 @@ class ImportEngine:
         """Return an import with its report. Raises NotFound, BranchForbidden."""
         actor.require_scope("read")
         return self._report(find_import(actor, import_id), actor)
+
+    def list_parts(self, row: MemoryImport, *, actor: Actor) -> list[MemoryImport]:
+        """Return the imports of all branches onto which one file went, in their order."""
+        first = row.branch.name.rpartition(PART_PREFIX)[0] or row.branch.name
+        rows = list_visible(actor).filter(product=row.product)
+        of_file = Q(branch__name=first) | Q(branch__name__startswith=f"{first}{PART_PREFIX}")
+        return list(rows.filter(of_file).order_by("pk"))
 
     def list_imports(
         self, *, actor: Actor, product: str = "", state: str = "", **paging: Unpack[Sorting]
