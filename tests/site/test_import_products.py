@@ -221,7 +221,7 @@ def list_records(first: int, count: int) -> list[dict[str, Any]]:
 def test_of_two_runs_at_once_the_newer_goes_on(actor: Actor) -> None:
     engine = ImportEngine()
     older = engine.begin_import(product="mem0", file="x.json", actor=actor)
-    own = {"import_id": older.pk, "actor": actor}
+    own: dict[str, Any] = {"import_id": older.pk, "actor": actor}
     engine.write_records(records=list_records(0, 4), run=older.counts["run"], **own)
     newer = engine.begin_import(product="mem0", file="x.json", actor=actor)
     with pytest.raises(Conflict, match="Another run of this import has begun"):
