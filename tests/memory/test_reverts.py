@@ -95,7 +95,7 @@ class TestUndone:
         undone = revert(actor, report.commit)
         entry = AuditEntry.objects.first()
         assert (entry.action, entry.target) == ("commit.revert", str(report.commit.pk))
-        assert undone.message == f"Undo of fact.archive at {report.commit.seq}."
+        assert undone.message == f"Undo of commit {report.commit.seq}."
 
     def test_a_restored_fact_is_archived_again(self, actor, main, facts):
         act(actor, "archive", facts)

@@ -49,7 +49,7 @@ class RevertEngine:
         name = found.branch.name
         actor.require_scope("write" if is_own_commit(found, actor) else "merge", name, grows=False)
         require_curator(actor, name)
-        where = (actor, name, REVERT, f"Undo of {found.kind} at {found.seq}.")
+        where = (actor, name, REVERT, f"Undo of commit {found.seq}.")
         with open_commit(*where, write=Write.EXEMPT, bounded=False) as commit:
             done = CommitEffects.from_commit(found)
             if done.needs_curate:
