@@ -26,7 +26,7 @@ from memory.engines.support.write_buffer import buffer
 from memory.models import Branch, Project, Snapshot, Workspace
 from memory.models.nodes import new_uuid, next_rid
 from memory.models.usage import forget_known
-from tests import databases, timings, up_process
+from tests import amounts, databases, timings, up_process
 from tests.command_line import day1, day1_on_server  # noqa: F401  fixtures
 
 gc.disable()  # until all tests are collected
@@ -34,6 +34,7 @@ gc.disable()  # until all tests are collected
 hypothesis.settings.register_profile("untimed", hypothesis.settings.default, max_examples=10, deadline=None)
 hypothesis.settings.load_profile("untimed")
 hypothesis.settings.register_profile("thorough", max_examples=800, deadline=None)
+assert amounts.TODAY  # which the processes of pytest-xdist read
 pytest.register_assert_rewrite("tests.browser")  # its checks say what they found
 # Files of 10 s or more: begun last, one of them would keep a single process busy at the end.
 LONG_FILES = (
@@ -70,6 +71,14 @@ LONG_FILES = (
     "tests/site/test_hooks_revised.py",
     "tests/site/test_slow_clients.py",
     "tests/memory/merging/test_random_histories.py",
+    "tests/memory/store/test_salvage.py",
+    "tests/memory/store/test_check.py",
+    "tests/site/test_service.py",
+    "tests/snapshots/test_snapshots.py",
+    "tests/test_architecture.py",
+    "tests/test_docs.py",
+    "tests/test_statements.py",
+    "tests/site/test_hidden.py",
 )
 
 

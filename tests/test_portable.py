@@ -29,11 +29,7 @@ SEAMS = {
 }
 ASKED_FOR = {"day1site/cli/importing/command.py: getuid"}
 OWN_BOUND = re.compile(r"\btimeout=[1-9]|\.(wait|join|result|stop|acquire|flush)\([1-9]")
-BOUNDED = {
-    "tests/memory/test_concurrency.py",  # what must not wait for 20 seconds
-    "tests/e2e/test_quick_keys.py",
-    "tests/e2e/test_queue_by_keys.py",
-}
+BOUNDED = {"tests/memory/test_concurrency.py"}  # what must not wait for 20 seconds
 TEXT_MODES = {"r", "w", "a", "x", "r+", "w+", "a+"}
 
 

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import date
 
 import django
 
@@ -23,13 +22,14 @@ from memory.engines.support import similarity, validation  # noqa: E402
 from memory.exceptions import Day1Error  # noqa: E402
 from memory.models.hashes import normalise_text  # noqa: E402
 from memory.redaction import redact_text  # noqa: E402
+from tests.amounts import TODAY  # noqa: E402
 
 MIB = 1024 * 1024
 LONG_CHARACTERS, FACT_CHARACTERS = MIB // 4, MIB // 16  # a fact's text is never longer
 SHORT_SECONDS, LONG_SECONDS = 0.5, 0.125  # never reached in linear time; below it no ratio is taken
 QUICK_SECONDS = LONG_SECONDS / 20  # of a quarter: even quadratic time, 16 times this, is below LONG_SECONDS
 MAX_RATIO = 7  # of four times the text: 4 when linear, 16 when quadratic
-TODAY = date.today().toordinal() % int(sys.argv[1])  # of the shares that are taken in turn
+SHARE = TODAY % int(sys.argv[1])  # of those that are taken in turn
 TRIES = 3  # one that is not slow counts: another process may have been in the way
 TOKEN = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC2eF4h"
 
@@ -172,7 +172,7 @@ def is_slow(function: Callable[[str], object], text: str, long: str) -> bool:
 def list_slow(functions: dict[str, Callable[[str], object]], characters: int) -> Iterator[str]:
     """Yield each function with the kind of text for which it is slow."""
     long = dict(hostile(characters))
-    for name, text in list(hostile(characters // 4))[TODAY :: int(sys.argv[1])]:
+    for name, text in list(hostile(characters // 4))[SHARE :: int(sys.argv[1])]:
         for label, function in functions.items():
             if all(is_slow(function, text, long[name]) for _ in range(TRIES)):
                 yield f"{label}: {name}"

@@ -252,7 +252,7 @@ def test_a_server_that_hangs_is_told_soon(day1: Day1, monkeypatch: pytest.Monkey
 
 
 def test_a_server_that_is_busy_is_waited_for(day1: Day1, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(target, "PROOF_SECONDS", 0.2)
+    monkeypatch.setattr(target, "PROOF_SECONDS", 2.5)
     asked, asked_again = threading.Lock(), threading.Event()
 
     def list_tools(_request: Request) -> Response:
