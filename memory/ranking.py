@@ -5,10 +5,9 @@ take the place of the sum. Each part is between 0 and 1 or near 1 and is returne
 rank can be explained.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from math import log2
 from typing import NamedTuple
 
 import numpy as np
@@ -161,9 +160,12 @@ def boost_factors(recipe: Recipe, facts: Sequence[RankingInputs]) -> Columns:
     }
 
 
-def count_doublings(words: int) -> float:
-    """Return how often a text has twice the length of a short one: in a long one more matches by chance."""
-    return log2(max(words / SHORT_LENGTH, 1.0))
+def count_doublings(words: Iterable[int]) -> np.ndarray:
+    """Return how often texts of so many words have twice the length of a short one: in a long one more
+    matches by chance.
+    """
+    found: np.ndarray = np.log2(np.maximum(np.fromiter(words, dtype=float) / SHORT_LENGTH, 1.0))
+    return found
 
 
 def weigh_parts(used: Mapping[str, float], parts: Columns) -> np.ndarray:

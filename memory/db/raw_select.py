@@ -113,7 +113,8 @@ def prepare_reading(
 
 def render_conditions(conditions: Iterable[Condition], using: str) -> list[tuple[str, Sequence[Any]]]:
     """Render the conditions for the row that a Reading reads."""
-    return [condition.for_alias(ROW).render(connections[using]) for condition in conditions]
+    connection = connections[using]
+    return [condition.for_alias(ROW).render(connection) for condition in conditions]
 
 
 def join_conditions(conditions: Sequence[tuple[str, Sequence[Any]]]) -> tuple[str, list[Any]]:

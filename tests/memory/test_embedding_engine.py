@@ -10,6 +10,7 @@ import time_machine
 from django.db import connection, transaction
 from django.utils import timezone
 
+from memory.db.backend import get_backend
 from memory.engines.branches.manager import BranchManager, create_main
 from memory.engines.embedding.engine import (
     EmbeddingEngine,
@@ -456,3 +457,18 @@ def test_create_main_is_all_a_project_needs(provider, engine):
     enqueue_texts(fresh.pk, {content_hash("a"): "a"}, timezone.now())
     assert engine.embed_pending(fresh.pk) == 1  # the clock is created with the first vector
     assert VectorClock.objects.get(project=fresh).n == 1
+
+
+@pytest.mark.parametrize(
+    ("state", "n", "left"),
+    [("failed", 0, ("pending", 0)), ("ready", 7, ("ready", 4)), (None, 0, ("pending", 0))],
+)
+def test_a_text_is_queued_beside_other_writes(provider, project, state, n, left):
+    (value,) = texts = {content_hash("a text"): "a text"}
+    if state:
+        enqueue_texts(project.pk, texts, timezone.now())
+        Vector.objects.update(state=state, n=n, attempts=4, error="no answer" if state == "failed" else "")
+    with transaction.atomic(), get_backend().join_writes():
+        enqueue_texts(project.pk, texts, timezone.now())
+    (found,) = Vector.objects.filter(content_hash=value)
+    assert ((found.state, found.attempts), found.n, found.error) == (left, n, "")

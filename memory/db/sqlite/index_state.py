@@ -64,6 +64,7 @@ class KnownState:
         self.wrapper, self.values = wrapper, dict[Any, Any]()
         self._mark: tuple[Any, ...] = ()
         self._transaction = 0  # number of the one that runs, or ran last
+        self._read_in = -1  # the one in which the store was last asked whether it has changed
         self._changes_before = -1  # of this connection, when it began
 
     def begin_transaction(self) -> None:
@@ -84,9 +85,12 @@ class KnownState:
         own = self.wrapper.connection
         if self.wrapper.in_atomic_block and own.total_changes != self._changes_before:
             since = ("in", self._transaction)  # no other one can commit meanwhile
+        elif self._mark and self.wrapper.in_atomic_block and self._read_in == self._transaction:
+            since = self._mark[1]  # its first look has fixed what it reads
         else:
             with self.wrapper.wrap_database_errors:
                 since = own.execute("PRAGMA data_version").fetchone()  # changes as others commit
+            self._read_in = self._transaction if self.wrapper.in_atomic_block else -1
         mark = (own, since, own.total_changes, self.wrapper.reads_past_damage)
         if mark != self._mark or len(self.values) > MAX_VALUES:
             self._mark, self.values = mark, {}

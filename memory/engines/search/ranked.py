@@ -221,7 +221,7 @@ def _collect_candidates(
     pool.raw.add(found)
     pool.sources[branch.pk] = rows
     for fact in facts:
-        belief = known.get(fact.uid, NOTHING)
+        belief = known.get(fact.uid, NOTHING) if known else NOTHING  # an id takes long to look up
         pool.add_row(branch, ranked_row(fact, belief, options.current_cycle), belief)
 
 

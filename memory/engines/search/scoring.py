@@ -105,7 +105,7 @@ def score_parts(
         if recipe.mix:
             least = ranking.normalise_scores(matches.list_least())
             parts["least_word"] = take_scores(rows, {**vector, **least})
-            parts["brevity"] = np.array([0.5 ** ranking.count_doublings(n) for n in lengths.values()])
+            parts["brevity"] = 0.5 ** ranking.count_doublings(lengths.values())
     used = ranking.arm_weights(recipe, arms)
     return parts, {name: weight for name, weight in used.items() if arms[name]}, matches
 
@@ -169,12 +169,14 @@ def add_signals(
 
 def rate_sessions(rows: Mapping[int, Row], base: Mapping[int, float]) -> dict[int, float]:
     """Return the level of each row's session, divided by the best; a row without one stands alone."""
-    scores: dict[str | int, list[float]] = defaultdict(list)
+    scores: dict[str, list[float]] = defaultdict(list)
     for rid, score in base.items():
-        scores[rows[rid].session_id or rid].append(score)
-    levels = {key: _mean_best(values) for key, values in scores.items()}
+        if session := rows[rid].session_id:
+            scores[session].append(score)
+    means = {session: _mean_best(values) for session, values in scores.items()}
+    levels = {rid: means.get(rows[rid].session_id, score) for rid, score in base.items()}
     best = max(levels.values(), default=0.0) or 1.0
-    return {rid: levels[rows[rid].session_id or rid] / best for rid in base}
+    return {rid: level / best for rid, level in levels.items()}
 
 
 def _mean_best(values: list[float]) -> float:

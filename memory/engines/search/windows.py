@@ -188,5 +188,5 @@ def match_words(hashes: Mapping[int, str], question: PreparedQuery, project_id: 
     known = [(rid, by_hash[value]) for rid, value in hashes.items() if value in by_hash]
     best = word_vectors.match_words(question.word_vectors, [words for _, words in known])
     width = question.word_vectors.shape[1] // 8
-    doublings = np.array([ranking.count_doublings(len(words) // width) for _, words in known])
+    doublings = ranking.count_doublings(len(words) // width for _, words in known)
     return Matches({rid: at for at, (rid, _) in enumerate(known)}, best, doublings)
