@@ -136,7 +136,7 @@ def no_permissions() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def quiet_servers() -> None:
     """Let servers say nothing of clients that hung up: it would stand in what the next test prints."""
-    BaseServer.handle_error = lambda *_: None  # type: ignore[method-assign]
+    BaseServer.handle_error = lambda *_: None  # type: ignore[method-assign]  # of the standard library
 
 
 @pytest.fixture(scope="session", autouse=True)

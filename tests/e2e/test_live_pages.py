@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import sign_in
 from tests.e2e.conftest import PASSWORD
+from tests.systems import CAN_FORK
 from tests.up_process import Up, provisioned
 from tests.waiting import TIMEOUT_SECONDS
 
@@ -33,7 +34,8 @@ EventSource.prototype.addEventListener = function (name, listen) {
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     folder = provisioned(tmp_path_factory.mktemp("live") / "data")
-    with Up(folder, "--no-worker", "--admin-password", PASSWORD, DAY1_PROCESSES="2") as up:
+    processes = "2" if CAN_FORK else "1"
+    with Up(folder, "--no-worker", "--admin-password", PASSWORD, DAY1_PROCESSES=processes) as up:
         write(up, "The first fact.")
         yield up
 

@@ -49,25 +49,18 @@ class Client:
         self.spool = folder / "hooks.json.spool"
         self.config.write_text(json.dumps({"url": url, "key": key}))
 
-    def start(self, **env: str) -> subprocess.Popen:
-        words = [
-            sys.executable,
-            "-I",
-            "-S",
-            str(self.script),
-            "--client",
-            "claude-code",
-            "--config",
-            str(self.config),
-        ]
+    def start(self, *before: str, **env: str) -> subprocess.Popen:
+        """Start the client, by the words of a command ``before`` it where there are any."""
+        options = ["--client", "claude-code", "--config", str(self.config)]
+        words = [*before, sys.executable, "-I", "-S", str(self.script), *options]
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("DAY1_", "CLAUDE"))}
         pipe = subprocess.PIPE
         return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, env={**kept, **env})
 
-    def run(self, given: object, **env: str) -> str:
+    def run(self, given: object, *before: str, **env: str) -> str:
         """Run the client with one event, as JSON or as bytes; return its output."""
         data = given if isinstance(given, bytes) else json.dumps(given).encode()
-        process = self.start(**env)
+        process = self.start(*before, **env)
         out, err = process.communicate(data, timeout=TIMEOUT_SECONDS)
         assert (process.returncode, err) == (0, b"")
         return out.decode()
@@ -142,6 +135,24 @@ def test_a_client_that_is_not_whole_disturbs_nobody(client, tmp_path):
 def test_a_folder_that_cannot_be_written(client):
     client.spool.write_text("a file in its place")
     assert client.run(event("Stop")) == ""
+
+
+SMALL_FILES = ("sh", "-c", 'ulimit -f 1; exec "$@"', "sh")  # a file takes as little as on a full disk
+
+
+def test_what_a_full_disk_does_not_take_is_sent_at_once_or_said_to_be_lost(client, failing):
+    client.run(event("Stop", text="one"))
+    long = "x" * 2000
+    assert client.run(event("Stop", text=long), *SMALL_FILES) == ""
+    told = json.loads(client.run(event("UserPromptSubmit", prompt=long), *SMALL_FILES))
+    assert told["systemMessage"] == (
+        "Day1: memory is off, the server does not answer, and nothing can be kept for it: File too large "
+        f"({client.spool}). What happens meanwhile is lost; `day1 doctor` says more."
+    )
+    assert [one["text"] for one in client.events()] == ["one"]  # and no half line
+    there = Client(client.config.parent, f"http://127.0.0.1:{failing.server_port}")
+    assert there.run(event("UserPromptSubmit", text=long), *SMALL_FILES) == ""
+    assert (failing.taken, len(there.lines())) == ([long], 1)
 
 
 def test_a_prompt_without_memory_denies_nothing_of_what_was_told_before(client):

@@ -51,7 +51,11 @@ def main(argv):
             if event.lost:
                 sender(spool, TIMEOUT_SECONDS).set_aside("broken.jsonl", event.lost)
             return
-        spool.append(event.line)
+        try:
+            spool.append(event.line)
+        except OSError as error:
+            wait = PROMPT_WAIT if event.is_prompt else WAIT
+            return load_sibling("outages").send_at_once(spool, event, sender(spool, wait), error)
         if event.answered or (event.is_prompt and not spool.is_silent()):
             answer(spool, event)
             return
@@ -240,6 +244,9 @@ class Spool:
                 if size and self._half_written(size):
                     os.write(handle, b"\n")
                 write_all(handle, line)
+            except OSError:
+                os.ftruncate(handle, size)  # no half line on a full disk
+                raise
             finally:
                 os.close(handle)
         if size + len(line) > MAX_SPOOL_BYTES:

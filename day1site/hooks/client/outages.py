@@ -19,6 +19,8 @@ AT_START, AT_PROMPT = "Nothing is known of earlier sessions.", "Nothing is looke
 MESSAGE = (
     "Day1: memory is off, {} ({}). What happens meanwhile is kept and sent later; `day1 doctor` says more."
 )
+UNKEPT = "the server does not answer, and nothing can be kept for it: {}"
+LOST = "Day1: memory is off, {} ({}). What happens meanwhile is lost; `day1 doctor` says more."
 
 
 def give_up_after(seconds, spool, event, server):
@@ -63,12 +65,22 @@ def tell_outage(spool, event, server):
     os.write(1, format_outage(event, reason, server.url))
 
 
-def format_outage(event, reason, url):
+def send_at_once(spool, event, sending, error):
+    """Send an event that the spool does not take, and print the response, or that the event is lost."""
+    body = sending.ask(event.line)
+    if not (event.answered or event.is_prompt):
+        return
+    if not body and sending.server.status not in TAKEN:
+        body = format_outage(event, UNKEPT.format(error.strerror), spool.folder, LOST)
+    os.write(1, body or b"")
+
+
+def format_outage(event, reason, place, message=MESSAGE):
     context = CONTEXT.format(reason, AT_PROMPT if event.is_prompt else AT_START)
     if event.client in NO_MESSAGE:
         return b"" if event.is_prompt else json.dumps({"additional_context": context}).encode()
     own = {"hookEventName": join_words(event.name), "additionalContext": context}
-    return json.dumps({"systemMessage": MESSAGE.format(reason, url), "hookSpecificOutput": own}).encode()
+    return json.dumps({"systemMessage": message.format(reason, place), "hookSpecificOutput": own}).encode()
 
 
 def find_session(value):
