@@ -1,12 +1,12 @@
 """kill -9 of a server of one process right behind its writes: what it had not indexed is told, then found."""
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
-from tests.up_process import TIMEOUT_SECONDS, Up, provisioned
+from tests.up_process import Up, provisioned
+from tests.waiting import TIMEOUT_SECONDS, wait_until
 
 MODEL = {"DAY1_EMBEDDER": "minilm"}
 TEXT = "The team ships its software to customers every Thursday afternoon."
@@ -31,9 +31,13 @@ def test_a_search_after_a_kill_says_what_it_cannot_find_yet(tmp_path: Path) -> N
         )
         server.process.kill()
     with Up(folder, **MODEL) as server:
-        end = time.monotonic() + TIMEOUT_SECONDS
-        while (found := call(server, "/facts/search", query=QUESTION))["incomplete"]:
-            assert time.monotonic() < end
-            time.sleep(0.1)
+        answers: list[dict[str, Any]] = []
+
+        def is_complete() -> bool:
+            answers.append(call(server, "/facts/search", query=QUESTION))
+            return not answers[-1]["incomplete"]
+
+        wait_until(is_complete)
+        found = answers[-1]
         assert [hit["fact"]["fact_text"] for hit in found["results"]] == [TEXT]
         assert (found["known"], found["note"]) == (True, "")
