@@ -18,11 +18,13 @@ from day1_client.adapting import (
     name_session,
     pack_vector,
     quote,
+    read_text,
     recall,
     unpack_vector,
     unquote,
     whose,
     whose_is,
+    write_text,
 )
 
 ADA, BOB = {"user_id": "ada"}, {"user_id": "bob"}
@@ -133,4 +135,11 @@ def test_names_of_sessions_and_scopes_and_vectors_come_back() -> None:
     assert [unquote(quote(part)) for part in parts] == parts
     assert not any(set(quote(part)) & {"/", "\n", "\x7f"} or quote(part) == ".." for part in parts)
     assert unpack_vector(pack_vector([0.5, -1.0])) == [0.5, -1.0]
+    for text in ("", "Zwölf \N{BIRD}", "x" * 5_000):
+        assert read_text(write_text(text)) == text
+    one, other = write_text("a" * 60_000), write_text("b" * 60_000)
+    assert abs(cosine(one, other)) < 0.6 < cosine(one, write_text("a" * 60_000))
+    assert [read_text(one) for one in ([0.1] * 40, [float("nan")] * 40, [float("inf")] * 40, [])] == [
+        None
+    ] * 4
     assert (cosine([1, 0], [2, 0]), cosine([1, 0], [0, 1]), cosine([], [1])) == (1, 0, 0)

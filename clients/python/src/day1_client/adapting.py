@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import functools
 import hashlib
 import json
 import math
@@ -26,6 +27,9 @@ MAX_SAID = 5  # messages in a recalled text
 MAX_SAID_LENGTH = 500  # characters of one of them
 CHARACTERS_A_TOKEN = 4
 MAX_TRIES = 5
+BATCH_SIZE = 500  # calls on items, all or none of them done
+DIGEST_LENGTH = 32
+DIGEST_WEIGHT = 1e4  # beside the bytes of a text: vectors of two texts are far apart
 Answer = TypeVar("Answer")
 Whose = Mapping[str, Any]
 
@@ -33,6 +37,16 @@ Whose = Mapping[str, Any]
 async def in_thread(call: Callable[..., Answer], *args: Any, **options: Any) -> Answer:
     """Run a call of the client beside the event loop: a framework may begin a new loop for each run."""
     return await asyncio.to_thread(call, *args, **options)
+
+
+def awaited(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that is awaited: it runs beside the event loop."""
+
+    @functools.wraps(method)
+    async def call(*args: Any, **options: Any) -> Any:
+        return await asyncio.to_thread(method, *args, **options)
+
+    return call
 
 
 def whose(user_id: str | None, app_id: str | None = None) -> dict[str, Any]:
@@ -64,7 +78,11 @@ def name_session(session_id: str) -> str:
     fits = session_id and len(session_id) <= MAX_NAME_LENGTH - 80 and session_id.isprintable()
     if fits and "," not in session_id and session_id == session_id.strip():
         return session_id
-    return "session-" + hashlib.sha256(session_id.encode("utf-8", "replace")).hexdigest()
+    return "session-" + digest(session_id)
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def read_session(row: Any) -> str:
@@ -138,7 +156,7 @@ def append(
 def mark(memory: Day1, messages: Sequence[dict[str, Any]], session: str, said: Mapping[str, Any]) -> str:
     """Return the Idempotency-Key of a request, by its first message."""
     named, key = {**memory.sender.target.defaults, **said}, messages[0]["metadata"]["key"]
-    return hashlib.sha256(repr((sorted(named.items()), session, key)).encode()).hexdigest()
+    return digest(repr((sorted(named.items()), session, key)))
 
 
 def known_keys(memory: Day1, session: str, said: Mapping[str, Any]) -> set[Any]:
@@ -224,6 +242,56 @@ def shorten(query: str) -> str:
 # ---- names and vectors -----------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class ItemTree:
+    """Items of one owner below a namespace. Between the slashes of a path may stand any text."""
+
+    memory: Day1
+    namespace: str
+    owner: Whose
+
+    def locate(self, path: str | None) -> str:
+        """Return the namespace of a path; no path is the top."""
+        return "/".join([self.namespace, *(quote(part) for part in (path or "").split("/") if part)])
+
+    def list_rows(self, path: str | None) -> Iterator[Any]:
+        """Yield the items of a path and of all below it."""
+        return iter(self.memory.items.list(prefix=self.locate(path), limit=100, **self.owner))
+
+    def list_paths(self, path: str | None) -> list[str]:
+        """Return the paths right below a path."""
+        above = self.locate(path)
+        depth = above.count("/") + 2
+        found = self.memory.items.namespaces(prefix=above, depth=depth, limit=1000, **self.owner)
+        below = (one.removeprefix(self.namespace) for one in found["namespaces"] if one != above)
+        return ["/".join(map(unquote, one.split("/"))) for one in below]
+
+    def tag(self, key: str) -> str:
+        """Return the tag by which an item is found in whatever path."""
+        return "item:" + digest(f"{self.namespace}/{key}")[:32]
+
+    def find_rows(self, key: str) -> Iterator[Any]:
+        """Yield the items that have the tag of a key."""
+        return iter(self.memory.facts.list(namespace=self.namespace, tags=self.tag(key), **self.owner))
+
+    def search_rows(self, query: str, path: str | None, limit: int) -> Iterator[tuple[Any, float]]:
+        """Yield the items of a path that a query finds, the likeliest first, with their evidence."""
+        if query := shorten(query):
+            place = self.locate(path)
+            answer = self.memory.facts.search(query, namespace=place, limit=min(limit, 100), **self.owner)
+            yield from ((hit["fact"], hit["evidence"]) for hit in answer["results"])
+
+    def write(self, calls: Sequence[Any]) -> None:
+        """Put and delete items, up to 500 at a time all or none; searches find them then."""
+        for at in range(0, len(calls), BATCH_SIZE):
+            self.memory.items.batch(list(calls[at : at + BATCH_SIZE]), wait="indexed", **self.owner)
+
+
+def forget(row: Any) -> Any:
+    """Return the call that deletes an item."""
+    return {"op": "delete", "namespace": row["namespace"], "key": row["key"]}
+
+
 def quote(part: str) -> str:
     """Return a text as a segment of a namespace: without slashes, control characters, and dots alone."""
     quoted = "".join(f"%{ord(one):02X}" if one in "%/" or is_control(one) else one for one in part)
@@ -250,5 +318,27 @@ def unpack_vector(text: str) -> list[float]:
 
 
 def cosine(left: Sequence[float], right: Sequence[float]) -> float:
+    """Return how alike two vectors are; one without numbers is like none. Raises ValueError."""
+    if left and right and len(left) != len(right):
+        raise ValueError(f"Vectors of {len(left)} and {len(right)} numbers are of two models.")
     size = math.sqrt(sum(one * one for one in left) * sum(one * one for one in right))
     return sum(one * other for one, other in zip(left, right, strict=False)) / size if size else 0.0
+
+
+def write_text(text: str) -> list[float]:
+    """Return a text in the form of a vector, where only a vector is handed on; ``read_text`` reads it."""
+    data = text.encode()
+    return [*mark_bytes(data), *map(float, data)]
+
+
+def read_text(vector: Sequence[float]) -> str | None:
+    """Return the text that a vector is the form of, None for a vector of a model."""
+    try:
+        data = bytes(map(int, vector[DIGEST_LENGTH:]))
+    except (ValueError, OverflowError):
+        return None
+    return data.decode() if list(vector[:DIGEST_LENGTH]) == mark_bytes(data) else None
+
+
+def mark_bytes(data: bytes) -> list[float]:
+    return [(byte - 127.5) * DIGEST_WEIGHT for byte in hashlib.sha256(data).digest()]
