@@ -7,11 +7,11 @@ from django_mysql.models import FixedCharField
 
 from memory.db.fields import JSONTextField
 from memory.db.indexes import FullTextIndex
-from memory.models import Branch, BranchedModel, Project
+from memory.models import Branch, BranchedModel
 from memory.models.base import ERASED_MARK, ORIGIN, Blank, MemoryKind
 from memory.models.end_users import OfEndUser
 from memory.models.hashes import content_hash
-from memory.models.nodes import uuid7
+from memory.models.projects import ProjectRow
 
 
 class Conversation(BranchedModel, OfEndUser):
@@ -145,15 +145,13 @@ class Message(BranchedModel, OfEndUser):
         self.content_hash = content_hash(self.content)
 
 
-class Compaction(models.Model):
+class Compaction(ProjectRow):
     """A summary of a conversation's messages up to one of them, as they were when it was made."""
 
     class Method(models.TextChoices):
         RULES = "rules"
         CALLER = "caller"
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")
     conversation_id = models.UUIDField()
     last_message_id = models.UUIDField(help_text="The last message that it stands for.")

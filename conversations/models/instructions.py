@@ -4,11 +4,10 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from memory.db.fields import JSONTextField
-from memory.models import Project
-from memory.models.nodes import uuid7
+from memory.models.projects import ProjectRow
 
 
-class Instructions(models.Model):
+class Instructions(ProjectRow):
     """A version of a project's instructions; the one with the highest number holds."""
 
     class Preset(models.TextChoices):
@@ -17,8 +16,6 @@ class Instructions(models.Model):
         SUPPORT = "support", _("Support of customers")
         OWN = "own", _("Words of your own")
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     number = models.PositiveIntegerField()
     preset = models.CharField(max_length=20, choices=Preset.choices)
     text = models.TextField()

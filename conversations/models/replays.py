@@ -5,15 +5,13 @@ from typing import Any, ClassVar
 from django.db import models
 
 from memory.db.fields import JSONTextField
-from memory.models import Branch, Project
-from memory.models.nodes import uuid7
+from memory.models import Branch
+from memory.models.projects import ProjectRow
 
 
-class ReplayBatch(models.Model):
+class ReplayBatch(ProjectRow):
     """Replays of a corpus with the same parameters; its report is read from them."""
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")
     name = models.CharField(max_length=200, blank=True, default="")
     start = models.CharField(max_length=10, help_text="Where each conversation is forked.")
@@ -30,7 +28,7 @@ class ReplayBatch(models.Model):
         return self.name or str(self.pk)
 
 
-class Replay(models.Model):
+class Replay(ProjectRow):
     """A replay, its parameters and limits, and what it has cost. Its messages are those of its fork."""
 
     class State(models.TextChoices):
@@ -45,8 +43,6 @@ class Replay(models.Model):
 
     ACTIVE: ClassVar = (State.QUEUED, State.RUNNING, State.WAITING)
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+", help_text="Of the fork.")
     conversation_id = models.UUIDField(help_text="The fork, which takes the replay's messages.")
     source_branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")

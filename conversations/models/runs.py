@@ -6,15 +6,15 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from memory.db.fields import JSONTextField
-from memory.models import Branch, Project
-from memory.models.nodes import uuid7
+from memory.models import Branch
+from memory.models.projects import ProjectRow
 
 COUNTS = ("messages", "observations", "created", "updated", "deduplicated")
 # The prompt of runs that ask what new statements replace; a changed one is a new file.
 VERDICTS = "standing-1"
 
 
-class ConsolidationRun(models.Model):
+class ConsolidationRun(ProjectRow):
     """One consolidation of a session, an agent's facts or a task; what it did is read from its commits."""
 
     class Level(models.TextChoices):
@@ -41,8 +41,6 @@ class ConsolidationRun(models.Model):
     sentence: str
     kind: Any
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")
     level = models.CharField(max_length=10, choices=Level.choices)
     target = models.CharField(max_length=200, help_text="A session, an agent, a task or a branch.")

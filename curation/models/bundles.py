@@ -8,8 +8,7 @@ from django.db import models
 from memory.db.fields import JSONTextField
 from memory.models.base import DeletableModel
 from memory.models.branches import Branch
-from memory.models.nodes import uuid7
-from memory.models.projects import Project
+from memory.models.projects import Project, ProjectRow
 
 TIME_BITS = 48
 
@@ -43,7 +42,7 @@ class BundleManager(StoredManager):
         return super().get_queryset().filter(deleted_at=None)
 
 
-class Bundle(DeletableModel):
+class Bundle(ProjectRow, DeletableModel):
     """A document with facts, links, conversations and relations. It never changes but for erasures.
 
     A newer version is another bundle of the same name.
@@ -53,8 +52,6 @@ class Bundle(DeletableModel):
         CREATED = "created"
         UPLOADED = "uploaded"
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     name = models.CharField(max_length=100)
     version = models.PositiveIntegerField()
     description = models.TextField(blank=True)

@@ -5,8 +5,7 @@ from django.db import models
 from memory.db.fields import JSONTextField
 from memory.models.base import DeletableModel
 from memory.models.branches import Branch
-from memory.models.nodes import uuid7
-from memory.models.projects import Project
+from memory.models.projects import ProjectRow
 
 
 class HandoffManager(models.Manager["Handoff"]):
@@ -16,7 +15,7 @@ class HandoffManager(models.Manager["Handoff"]):
         return super().get_queryset().filter(deleted_at=None)
 
 
-class Handoff(DeletableModel):
+class Handoff(ProjectRow, DeletableModel):
     """A packet from one branch to another, or to the next session on the same one.
 
     Its content is a copy: later changes of the facts do not reach it, only erasures do.
@@ -38,8 +37,6 @@ class Handoff(DeletableModel):
         PARTIAL = "partial"
         EMPTY = "empty"
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     source = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")
     target = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")
     handoff_type = models.CharField(max_length=20, choices=Type.choices)

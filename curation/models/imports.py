@@ -4,11 +4,10 @@ from django.db import models
 
 from memory.db.fields import JSONTextField
 from memory.models.branches import Branch
-from memory.models.nodes import uuid7
-from memory.models.projects import Project
+from memory.models.projects import ProjectRow
 
 
-class MemoryImport(models.Model):
+class MemoryImport(ProjectRow):
     """One file or folder of another product. Its facts stand on its branch; here is what is no fact."""
 
     class Product(models.TextChoices):
@@ -27,8 +26,6 @@ class MemoryImport(models.Model):
         FINISHED = "finished"
         PROPOSED = "proposed"
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")
     product = models.CharField(max_length=20, choices=Product.choices)
     file = models.CharField(max_length=200, blank=True, help_text="Its name, without the folder.")

@@ -6,7 +6,7 @@ from memory.db.fields import JSONTextField
 from memory.models.branches import Branch
 from memory.models.facts import Fact
 from memory.models.nodes import uuid7
-from memory.models.projects import Project
+from memory.models.projects import Project, ProjectRow
 
 
 class ReviewItem(models.Model):
@@ -63,11 +63,9 @@ class ReviewItem(models.Model):
         return f"{self.kind} {self.fact_id}"
 
 
-class SavedView(models.Model):
+class SavedView(ProjectRow):
     """Reasons, filters and a branch of the queue. It is its owner's; a shared one all curators may use."""
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     owner = models.CharField(max_length=100, help_text="The key or user that made it.")
     owner_label = models.CharField(max_length=200, blank=True)
     name = models.CharField(max_length=100)

@@ -4,19 +4,16 @@ from django.db import models
 
 from memory.db.fields import JSONTextField
 from memory.models.branches import Branch
-from memory.models.nodes import uuid7
-from memory.models.projects import Project
+from memory.models.projects import ProjectRow
 
 
-class Template(models.Model):
+class Template(ProjectRow):
     """A named series of versions. What it says of itself may change; its versions do not."""
 
     class State(models.TextChoices):
         ACTIVE = "active"
         DEPRECATED = "deprecated"
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     name = models.CharField(max_length=100)
     description = models.TextField(blank=True)
     task_types = JSONTextField(default=list, help_text="The kinds of work that it is for.")

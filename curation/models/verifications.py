@@ -9,9 +9,9 @@ from django.utils.translation import gettext_lazy as _
 from django_mysql.models import FixedCharField
 
 from memory.db.fields import JSONTextField
-from memory.models import Branch, FactAssessment, Project
+from memory.models import Branch, FactAssessment
 from memory.models.base import SealedModel
-from memory.models.nodes import uuid7
+from memory.models.projects import ProjectRow
 
 MAX_REASON = 500  # characters
 
@@ -25,7 +25,7 @@ def read_counts(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(found)
 
 
-class VerificationJob(models.Model):
+class VerificationJob(ProjectRow):
     """Facts of a branch to verify, and how far that is. ``position`` counts those that are done."""
 
     class State(models.TextChoices):
@@ -36,8 +36,6 @@ class VerificationJob(models.Model):
         FAILED = "failed", _("failed")
         DONE = "done", _("done")
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     fact_ids = JSONTextField(default=list)
@@ -76,7 +74,7 @@ class VerificationJob(models.Model):
         return job
 
 
-class Verification(SealedModel):
+class Verification(ProjectRow, SealedModel):
     """One rating of a fact's text, with what it cost; its scores are rows of their own.
 
     ``fallback`` says why the heuristic stood in for the judge. ``applied`` is None until its verdict was
@@ -95,8 +93,6 @@ class Verification(SealedModel):
         "created_by",
     )
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")
     job = models.ForeignKey(VerificationJob, null=True, on_delete=models.SET_NULL, related_name="+")
     fact_id = models.UUIDField()
@@ -149,7 +145,7 @@ class VerificationCursor(models.Model):
     seq = models.BigIntegerField()
 
 
-class Score(SealedModel):
+class Score(ProjectRow, SealedModel):
     """What a scorer gives a target in one dimension, 0 to 1, and why."""
 
     SEALED = ("target_type", "target_id", "scorer", "giver", "method", "dimension", "value")
@@ -166,8 +162,6 @@ class Score(SealedModel):
         EXTERNAL = "external", _("outside judge")
         HEURISTIC = "heuristic", _("heuristic")
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     branch = models.ForeignKey(Branch, null=True, on_delete=models.CASCADE, related_name="+")
     verification = models.ForeignKey(Verification, null=True, on_delete=models.CASCADE, related_name="scores")
     scoring = models.ForeignKey("Scoring", null=True, on_delete=models.CASCADE, related_name="scores")
@@ -188,7 +182,7 @@ class Score(SealedModel):
         return f"{self.dimension} {self.value}"
 
 
-class Scoring(models.Model):
+class Scoring(ProjectRow):
     """A rating of a conversation by the votes of one or more judges, with what it cost.
 
     ``warning`` says what fell short; without a judge's answer each dimension has .5, and the method is the
@@ -204,8 +198,6 @@ class Scoring(models.Model):
 
     ENDED: ClassVar = (State.DONE, State.FAILED)
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")
     conversation_id = models.UUIDField()
     seq = models.BigIntegerField(help_text="Of its branch: the conversation is read as it was then.")

@@ -8,8 +8,7 @@ from django.utils import timezone
 from django_mysql.models import FixedCharField
 
 from memory.db.fields import JSONTextField
-from memory.models.nodes import uuid7
-from memory.models.projects import Project
+from memory.models.projects import ProjectRow
 
 
 class OAuthClient(models.Model):
@@ -25,11 +24,9 @@ class OAuthClient(models.Model):
         return self.name
 
 
-class Connection(models.Model):
+class Connection(ProjectRow):
     """What a person lets a program do in a project; its access token is a key, which it renews."""
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     client = models.ForeignKey(OAuthClient, on_delete=models.CASCADE, related_name="+")
     scopes = JSONTextField(default=list)

@@ -8,8 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.db.fields import JSONTextField
 from memory.models.facts import FactAssessment
-from memory.models.nodes import uuid7
-from memory.models.projects import Project
+from memory.models.projects import ProjectRow
 
 MAX_APPROVALS = 5
 # Those whose verdicts can count: the heuristic verifies nothing.
@@ -38,15 +37,13 @@ def filter_methods(methods: Sequence[str]) -> list[str]:
     return [one for one in methods if one in VERIFYING_METHODS]
 
 
-class BranchPolicy(models.Model):
+class BranchPolicy(ProjectRow):
     """The policy of one branch, or of every branch whose name matches a pattern such as task/*.
 
     One of before that accepts the heuristic is read without it; where it names nothing else, any judgement
     counts.
     """
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     pattern = models.CharField(max_length=200)
     gates = JSONTextField(default=list)
     approvals = models.PositiveSmallIntegerField(default=0)

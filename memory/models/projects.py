@@ -171,6 +171,16 @@ class Project(models.Model):
         }
 
 
+class ProjectRow(models.Model):
+    """A row of a project, with an id of its own. Nothing leads from the project to it."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        abstract = True
+
+
 class ProjectTemplate(models.Model):
     """What a new project may begin with: settings, policies, members, and what other apps add."""
 

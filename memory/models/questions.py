@@ -7,17 +7,15 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.db.fields import JSONTextField
 from memory.models.nodes import uuid7
-from memory.models.projects import Project
+from memory.models.projects import Project, ProjectRow
 
 MAX_EXPECTED = 20  # facts of one question
 MAX_QUESTIONS = 1000  # of a project: a run puts all of them
 
 
-class Question(models.Model):
+class Question(ProjectRow):
     """A question and the ids of the facts that should be found, on the branch where it was saved."""
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     text = models.TextField()
     expected = JSONTextField(default=list)
     category = models.CharField(max_length=100, blank=True, default="")
@@ -32,7 +30,7 @@ class Question(models.Model):
         return self.text[:100]
 
 
-class EvalRun(models.Model):
+class EvalRun(ProjectRow):
     """One run of all questions, with its figures and the ranks of each question; no text is repeated."""
 
     class State(models.TextChoices):
@@ -41,8 +39,6 @@ class EvalRun(models.Model):
         DONE = "done", _("done")
         FAILED = "failed", _("failed")
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     branch = models.CharField(max_length=200)
     seq = models.BigIntegerField()

@@ -5,10 +5,10 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.db.fields import JSONTextField
 from memory.models.nodes import uuid7
-from memory.models.projects import Project
+from memory.models.projects import ProjectRow
 
 
-class Webhook(models.Model):
+class Webhook(ProjectRow):
     """An address that gets the events after ``position`` in the sealed trail, one after the other."""
 
     class State(models.TextChoices):
@@ -16,8 +16,6 @@ class Webhook(models.Model):
         PAUSED = "paused", _("paused")
         GONE = "gone", _("turned off by its receiver")
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     url = models.CharField(max_length=500)
     kinds = JSONTextField(default=list)
     branches = JSONTextField(default=list)
