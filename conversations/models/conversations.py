@@ -11,7 +11,7 @@ from memory.models import Branch, BranchedModel
 from memory.models.base import ERASED_MARK, ORIGIN, Blank, MemoryKind
 from memory.models.end_users import OfEndUser
 from memory.models.hashes import content_hash
-from memory.models.projects import ProjectRow
+from memory.models.projects import MadeRow, ProjectRow
 
 
 class Conversation(BranchedModel, OfEndUser):
@@ -145,7 +145,7 @@ class Message(BranchedModel, OfEndUser):
         self.content_hash = content_hash(self.content)
 
 
-class Compaction(ProjectRow):
+class Compaction(ProjectRow, MadeRow):
     """A summary of a conversation's messages up to one of them, as they were when it was made."""
 
     class Method(models.TextChoices):
@@ -162,8 +162,6 @@ class Compaction(ProjectRow):
     summary_tokens = models.PositiveIntegerField()
     method = models.CharField(max_length=10, choices=Method.choices)
     tools = JSONTextField(default=dict, help_text="Tool -> calls, in these messages.")
-    created_at = models.DateTimeField()
-    created_by = models.CharField(max_length=200, blank=True)
 
     class Meta:
         ordering = ["-id"]

@@ -6,10 +6,10 @@ from django.db import models
 
 from memory.db.fields import JSONTextField
 from memory.models import Branch
-from memory.models.projects import ProjectRow
+from memory.models.projects import MadeRow, ProjectRow
 
 
-class ReplayBatch(ProjectRow):
+class ReplayBatch(ProjectRow, MadeRow):
     """Replays of a corpus with the same parameters; its report is read from them."""
 
     branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")
@@ -18,8 +18,6 @@ class ReplayBatch(ProjectRow):
     parameters = JSONTextField(default=dict)
     max_total_cost = models.FloatField(null=True, help_text="Money that its replays may cost together.")
     skipped = JSONTextField(default=dict, help_text="Conversation -> why it is not replayed.")
-    created_at = models.DateTimeField()
-    created_by = models.CharField(max_length=200, blank=True)
 
     class Meta:
         ordering = ["-id"]
@@ -28,7 +26,7 @@ class ReplayBatch(ProjectRow):
         return self.name or str(self.pk)
 
 
-class Replay(ProjectRow):
+class Replay(ProjectRow, MadeRow):
     """A replay, its parameters and limits, and what it has cost. Its messages are those of its fork."""
 
     class State(models.TextChoices):
@@ -77,8 +75,6 @@ class Replay(ProjectRow):
     note = models.CharField(max_length=500, blank=True, default="")
     resume_at = models.DateTimeField(null=True)
     lease = models.UUIDField(null=True, editable=False, help_text="Of the worker that has it.")
-    created_at = models.DateTimeField()
-    created_by = models.CharField(max_length=200, blank=True)
     runner = JSONTextField(default=dict, help_text="Kind, id and label of whoever ran it last.")
     finished_at = models.DateTimeField(null=True)
 

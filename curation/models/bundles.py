@@ -8,7 +8,7 @@ from django.db import models
 from memory.db.fields import JSONTextField
 from memory.models.base import DeletableModel
 from memory.models.branches import Branch
-from memory.models.projects import Project, ProjectRow
+from memory.models.projects import MadeRow, Project, ProjectRow
 
 TIME_BITS = 48
 
@@ -42,7 +42,7 @@ class BundleManager(StoredManager):
         return super().get_queryset().filter(deleted_at=None)
 
 
-class Bundle(ProjectRow, DeletableModel):
+class Bundle(ProjectRow, MadeRow, DeletableModel):
     """A document with facts, links, conversations and relations. It never changes but for erasures.
 
     A newer version is another bundle of the same name.
@@ -70,8 +70,6 @@ class Bundle(ProjectRow, DeletableModel):
     signature = models.CharField(max_length=100, blank=True)
     public_key = models.CharField(max_length=50, blank=True, help_text="Of who signed it.")
     owner = models.CharField(max_length=100, help_text="The key or user that made or uploaded it.")
-    created_by = models.CharField(max_length=200, blank=True)
-    created_at = models.DateTimeField()
     hidden = models.BooleanField(default=False, help_text="Whether a quarantine hides it.")
 
     objects = BundleManager()
@@ -88,27 +86,23 @@ class Bundle(ProjectRow, DeletableModel):
         return f"{self.name} v{self.version}"
 
 
-class SigningKey(models.Model):
+class SigningKey(MadeRow):
     """The key with which a project signs. The private half is encrypted, and never leaves the server."""
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="+")
     private_key = models.TextField(help_text="Encrypted with the secret key of the server.")
     public_key = models.CharField(max_length=50)
-    created_by = models.CharField(max_length=200, blank=True)
-    created_at = models.DateTimeField()
 
     def __str__(self) -> str:
         return self.public_key
 
 
-class TrustedKey(models.Model):
+class TrustedKey(MadeRow):
     """A key of somebody else whose signature a project trusts."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     name = models.CharField(max_length=100)
     public_key = models.CharField(max_length=50)
-    created_by = models.CharField(max_length=200, blank=True)
-    created_at = models.DateTimeField()
 
     class Meta:
         ordering = ["name"]

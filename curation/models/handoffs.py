@@ -5,7 +5,7 @@ from django.db import models
 from memory.db.fields import JSONTextField
 from memory.models.base import DeletableModel
 from memory.models.branches import Branch
-from memory.models.projects import ProjectRow
+from memory.models.projects import MadeRow, ProjectRow
 
 
 class HandoffManager(models.Manager["Handoff"]):
@@ -15,7 +15,7 @@ class HandoffManager(models.Manager["Handoff"]):
         return super().get_queryset().filter(deleted_at=None)
 
 
-class Handoff(ProjectRow, DeletableModel):
+class Handoff(ProjectRow, MadeRow, DeletableModel):
     """A packet from one branch to another, or to the next session on the same one.
 
     Its content is a copy: later changes of the facts do not reach it, only erasures do.
@@ -58,8 +58,6 @@ class Handoff(ProjectRow, DeletableModel):
     task_id = models.CharField(max_length=200, blank=True)
     agent_id = models.CharField(max_length=200, blank=True)
     owner = models.CharField(max_length=100, help_text="The key or user that made it.")
-    created_by = models.CharField(max_length=200, blank=True)
-    created_at = models.DateTimeField()
     read_at = models.DateTimeField(null=True, blank=True, help_text="When a receiver first read it.")
     decided_at = models.DateTimeField(null=True, blank=True)
     decided_by = models.CharField(max_length=200, blank=True)

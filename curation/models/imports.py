@@ -4,10 +4,10 @@ from django.db import models
 
 from memory.db.fields import JSONTextField
 from memory.models.branches import Branch
-from memory.models.projects import ProjectRow
+from memory.models.projects import MadeRow, ProjectRow
 
 
-class MemoryImport(ProjectRow):
+class MemoryImport(ProjectRow, MadeRow):
     """One file or folder of another product. Its facts stand on its branch; here is what is no fact."""
 
     class Product(models.TextChoices):
@@ -33,8 +33,6 @@ class MemoryImport(ProjectRow):
     counts = JSONTextField(default=dict, help_text="What became of the records of the last run -> how many.")
     named = JSONTextField(default=list, help_text="The first records that are no fact of their own, and why.")
     request = models.UUIDField(null=True, help_text="The merge request that brings the rest on.")
-    created_at = models.DateTimeField()
-    created_by = models.CharField(max_length=200, blank=True)
     updated_at = models.DateTimeField()
 
     class Meta:

@@ -6,10 +6,10 @@ from django.db import models
 
 from memory.db.fields import JSONTextField
 from memory.models.nodes import uuid7
-from memory.models.projects import Project
+from memory.models.projects import MadeRow, Project
 
 
-class Quarantine(models.Model):
+class Quarantine(MadeRow):
     """The decision to hide a source. What it hides are rows of memory's HiddenVersion."""
 
     class Source(models.TextChoices):
@@ -29,8 +29,6 @@ class Quarantine(models.Model):
     label = models.CharField(max_length=200, blank=True, help_text="What people call the target.")
     reason = models.CharField(max_length=500, blank=True)
     counts = JSONTextField(default=dict, help_text="Kind of memory -> number, when it was begun.")
-    created_at = models.DateTimeField()
-    created_by = models.CharField(max_length=200, blank=True)
     released_at = models.DateTimeField(null=True, blank=True)
     released_by = models.CharField(max_length=200, blank=True)
     # Source and target while it is active, else NULL: a source is in quarantine once.

@@ -4,10 +4,10 @@ from django.db import models
 
 from memory.db.fields import JSONTextField
 from memory.models.branches import Branch
-from memory.models.projects import ProjectRow
+from memory.models.projects import MadeRow, ProjectRow
 
 
-class Template(ProjectRow):
+class Template(ProjectRow, MadeRow):
     """A named series of versions. What it says of itself may change; its versions do not."""
 
     class State(models.TextChoices):
@@ -21,8 +21,6 @@ class Template(ProjectRow):
     reason = models.CharField(max_length=1000, blank=True, help_text="Why it is deprecated.")
     version = models.PositiveIntegerField(default=1, help_text="The newest one.")
     owner = models.CharField(max_length=100, help_text="The key or user that made it.")
-    created_by = models.CharField(max_length=200, blank=True)
-    created_at = models.DateTimeField()
     updated_at = models.DateTimeField(help_text="When its newest version was made.")
 
     # Set where it is shown, see curation.engines.templates.rows.
@@ -38,7 +36,7 @@ class Template(ProjectRow):
         return self.name
 
 
-class TemplateVersion(models.Model):
+class TemplateVersion(MadeRow):
     """A version: a read-only branch, forked from its source at a commit."""
 
     template = models.ForeignKey(Template, on_delete=models.CASCADE, related_name="versions")
@@ -49,8 +47,6 @@ class TemplateVersion(models.Model):
     fact_count = models.PositiveIntegerField(default=0)
     conversation_count = models.PositiveIntegerField(default=0)
     relation_count = models.PositiveIntegerField(default=0)
-    created_by = models.CharField(max_length=200, blank=True)
-    created_at = models.DateTimeField()
 
     class Meta:
         ordering = ["template", "-number"]
@@ -60,7 +56,7 @@ class TemplateVersion(models.Model):
         return f"version {self.number}"
 
 
-class TemplateUse(models.Model):
+class TemplateUse(MadeRow):
     """A branch that began from a version, and what came of the work on it."""
 
     class Outcome(models.TextChoices):
@@ -73,8 +69,6 @@ class TemplateUse(models.Model):
     outcome = models.CharField(max_length=10, choices=Outcome.choices, default=Outcome.OPEN)
     task_id = models.CharField(max_length=200, blank=True)
     agent_id = models.CharField(max_length=200, blank=True)
-    created_by = models.CharField(max_length=200, blank=True)
-    created_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -11,7 +11,7 @@ from django_mysql.models import FixedCharField
 from memory.db.fields import JSONTextField
 from memory.models import Branch, FactAssessment
 from memory.models.base import SealedModel
-from memory.models.projects import ProjectRow
+from memory.models.projects import MadeRow, ProjectRow
 
 MAX_REASON = 500  # characters
 
@@ -25,7 +25,7 @@ def read_counts(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(found)
 
 
-class VerificationJob(ProjectRow):
+class VerificationJob(ProjectRow, MadeRow):
     """Facts of a branch to verify, and how far that is. ``position`` counts those that are done."""
 
     class State(models.TextChoices):
@@ -54,8 +54,6 @@ class VerificationJob(ProjectRow):
     )  # why it asks no judge any more
     resume_at = models.DateTimeField(null=True)  # another worker may take it from then on
     lease = models.UUIDField(null=True, editable=False, help_text="Of the worker that has it.")
-    created_at = models.DateTimeField()
-    created_by = models.CharField(max_length=200, blank=True)
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -74,7 +72,7 @@ class VerificationJob(ProjectRow):
         return job
 
 
-class Verification(ProjectRow, SealedModel):
+class Verification(ProjectRow, MadeRow, SealedModel):
     """One rating of a fact's text, with what it cost; its scores are rows of their own.
 
     ``fallback`` says why the heuristic stood in for the judge. ``applied`` is None until its verdict was
@@ -111,8 +109,6 @@ class Verification(ProjectRow, SealedModel):
     applied = models.BooleanField(null=True)
     latest = models.BooleanField(default=True)  # of this fact on this branch
     disagrees = models.BooleanField(default=False)  # a judge's, of which the heuristic says otherwise
-    created_at = models.DateTimeField()
-    created_by = models.CharField(max_length=200, blank=True)
 
     class Meta:
         indexes = [
@@ -182,7 +178,7 @@ class Score(ProjectRow, SealedModel):
         return f"{self.dimension} {self.value}"
 
 
-class Scoring(ProjectRow):
+class Scoring(ProjectRow, MadeRow):
     """A rating of a conversation by the votes of one or more judges, with what it cost.
 
     ``warning`` says what fell short; without a judge's answer each dimension has .5, and the method is the
@@ -231,8 +227,6 @@ class Scoring(ProjectRow):
     warning = models.CharField(max_length=MAX_REASON, blank=True, default="")
     resume_at = models.DateTimeField(null=True)  # another worker may take it from then on
     lease = models.UUIDField(null=True, editable=False, help_text="Of the worker that has it.")
-    created_at = models.DateTimeField()
-    created_by = models.CharField(max_length=200, blank=True)
     finished_at = models.DateTimeField(null=True)
 
     class Meta:

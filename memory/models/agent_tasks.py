@@ -5,10 +5,10 @@ from django.db import models
 from memory.db.fields import JSONTextField
 from memory.models.branches import Branch
 from memory.models.nodes import uuid7
-from memory.models.projects import Project
+from memory.models.projects import MadeRow, Project
 
 
-class AgentTask(models.Model):
+class AgentTask(MadeRow):
     """A piece of work that agents share. Its branch is ``task/<slug>``, so the project has a slug once."""
 
     class State(models.TextChoices):
@@ -26,8 +26,6 @@ class AgentTask(models.Model):
     parent = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")
     state = models.CharField(max_length=20, choices=State.choices, default=State.ACTIVE)
     owner = models.CharField(max_length=100, help_text="The key or user that made it.")
-    created_by = models.CharField(max_length=200, blank=True)
-    created_at = models.DateTimeField()
     completed_at = models.DateTimeField(null=True, blank=True)
     merge_request_id = models.UUIDField(null=True, blank=True)
     durable = models.PositiveIntegerField(default=0, help_text="Facts that its merge request offers.")

@@ -12,7 +12,7 @@ from django.db.models import Q
 from memory.db.fields import JSONTextField
 from memory.db.lineage import EVERYBODY, EndUser, MaskedLineage
 from memory.models.nodes import uuid7
-from memory.models.projects import Project
+from memory.models.projects import MadeRow, Project
 
 MAX_DEPTH = 16
 
@@ -28,7 +28,7 @@ class BranchQuerySet(models.QuerySet["Branch"]):
         return self.filter(name__contains=part.lower()) if part.isascii() else self.none()
 
 
-class Branch(models.Model):
+class Branch(MadeRow):
     """A line of commits. ``head`` is the newest seq; ``fork_seq`` the parent's seq at the fork."""
 
     NATURAL_KEYS = (("project", "name"),)  # by which ``fetch_one`` finds a branch besides its id
@@ -55,8 +55,6 @@ class Branch(models.Model):
     )
     tags = JSONTextField(default=list)
     read_only = models.BooleanField(default=False, help_text="It takes no commits: others fork it.")
-    created_at = models.DateTimeField()
-    created_by = models.CharField(max_length=200, blank=True)
     archived_at = models.DateTimeField(null=True, blank=True)
     masked = models.BooleanField(
         default=False, help_text="Whether a quarantine hides something in the project: see HiddenVersion."

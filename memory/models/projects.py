@@ -181,6 +181,16 @@ class ProjectRow(models.Model):
         abstract = True
 
 
+class MadeRow(models.Model):
+    """A row that says who made it, and when."""
+
+    created_at = models.DateTimeField()
+    created_by = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        abstract = True
+
+
 class ProjectTemplate(models.Model):
     """What a new project may begin with: settings, policies, members, and what other apps add."""
 

@@ -7,13 +7,13 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.db.fields import JSONTextField
 from memory.models.nodes import uuid7
-from memory.models.projects import Project, ProjectRow
+from memory.models.projects import MadeRow, Project, ProjectRow
 
 MAX_EXPECTED = 20  # facts of one question
 MAX_QUESTIONS = 1000  # of a project: a run puts all of them
 
 
-class Question(ProjectRow):
+class Question(ProjectRow, MadeRow):
     """A question and the ids of the facts that should be found, on the branch where it was saved."""
 
     text = models.TextField()
@@ -22,15 +22,13 @@ class Question(ProjectRow):
     repository = models.CharField(max_length=1000, blank=True, default="")
     note = models.CharField(max_length=500, blank=True, default="")
     branch = models.CharField(max_length=200)
-    created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
-    created_by = models.CharField(max_length=200, blank=True)
 
     def __str__(self) -> str:
         return self.text[:100]
 
 
-class EvalRun(ProjectRow):
+class EvalRun(ProjectRow, MadeRow):
     """One run of all questions, with its figures and the ranks of each question; no text is repeated."""
 
     class State(models.TextChoices):
@@ -54,8 +52,6 @@ class EvalRun(ProjectRow):
     results = JSONTextField(default=list)
     error = models.CharField(max_length=300, blank=True, default="")  # why it failed
     took_ms = models.FloatField(default=0)
-    created_at = models.DateTimeField()
-    created_by = models.CharField(max_length=200, blank=True)
 
     ENDED: ClassVar = (State.DONE, State.FAILED)
 

@@ -8,10 +8,10 @@ from django_mysql.models import FixedCharField
 from memory.db.fields import JSONTextField
 from memory.models.branches import Branch
 from memory.models.nodes import uuid7
-from memory.models.projects import Project
+from memory.models.projects import MadeRow, Project
 
 
-class Snapshot(models.Model):
+class Snapshot(MadeRow):
     """A point of one branch (branch and seq), or a frozen copy of the store with the seqs of all branches."""
 
     class Kind(models.TextChoices):
@@ -32,8 +32,6 @@ class Snapshot(models.Model):
     copy = models.CharField(max_length=60, blank=True, help_text="What the database calls the frozen copy.")
     size = models.BigIntegerField(default=0, help_text="Bytes of its file, where it is one.")
     sha256 = FixedCharField(max_length=64, blank=True)
-    created_at = models.DateTimeField()
-    created_by = models.CharField(max_length=200, blank=True)
 
     class Meta:
         ordering = ["-created_at"]
@@ -54,7 +52,7 @@ class WorkspaceQuerySet(models.QuerySet["Workspace"]):
         return self.filter(state=Workspace.State.OPEN)
 
 
-class Workspace(models.Model):
+class Workspace(MadeRow):
     """A writable copy of the whole store for risky work: promoted as a whole, or dropped."""
 
     class State(models.TextChoices):
@@ -72,8 +70,6 @@ class Workspace(models.Model):
     points = JSONTextField(default=dict, help_text="Branch -> [head, whether archived] when it was made.")
     copy = models.CharField(max_length=60, help_text="What the database calls the copy.")
     place = models.CharField(max_length=300, help_text="The data directory or database to start a server on.")
-    created_at = models.DateTimeField()
-    created_by = models.CharField(max_length=200, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
     ended_by = models.CharField(max_length=200, blank=True)
 
