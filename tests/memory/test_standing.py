@@ -47,6 +47,8 @@ REPLACED = [
     ("Il faut trois captures par écran.", "oublie la règle des trois captures"),
     ("Las fotos llevan marca de agua.", "lo de la marca de agua ya no aplica"),
     ("ログは必ずモデル名を含める", "モデル名の件は忘れてください"),
+    ("the queue has 3 workers", "5 workers for the queue"),
+    ("The breakpoint is 640", "breakpoint is 768 now"),
 ]
 DOUBTED = [
     ("PDF (to: Should the monthly report be Excel or PDF?)", "The monthly report is xlsx, cells locked."),
@@ -143,6 +145,8 @@ DOUBTED_TRANSLATED = [
     ("Log files are kept for 30 days.", "Logdateien werden jetzt 90 Tage aufbewahrt"),
 ]
 HOLDS = [
+    ("the queue has 3 workers", "5 workers for the cache"),
+    ("the queue has 3 workers", "the cache has 5 nodes"),
     ("All tests run in the CI.", "Only the integration tests need Docker."),
     ("Use 3 retries.", "Wir nehmen jetzt 5 Worker."),
     ("Tests run in 4 processes.", "Die Datenbank hat jetzt 8 Verbindungen."),

@@ -12,7 +12,8 @@ REPORTED = re.compile(
     r"|out loud)|(?:i|we) (?:have )?(?:heard|read)|rumou?r|apparently|supposedly|allegedly|ein kollege"
     r"|eine kollegin|meinte?n?|sagte?n?|angeblich|laut|il paraît|un collègue|selon|(?:dit|dice|diz"
     r"|dicen|dizem) que|según|un compañero|segundo o|um colega|hab(?:e|en)? gehört|entendu dire|he oído"
-    r"|ouvi dizer)\b|らしい|そうです|有人说|据说|听说|同事说|网上|文档里说|论文里说|注释里|师兄"
+    r"|ouvi dizer|d'après|liest man)\b"
+    r"|言って(?:い?た|い?る)|と書いて(?:ある|あった)|らしい|そうです|有人说|据说|听说|同事说|网上|文档里说|论文里说|注释里|师兄"
     r"|有(?:人|同[事志学]|朋友|领导)(?:建议|提议|觉得|认为)|师[傅父][^，。]{0,4}常?说"
     # "always say client" is no hearsay
     r"|(?<!ways )(?<!never )(?<!\bto )(?<!\bwe )(?<!not )(?<!n't )(?<!\bdont )(?<!please )(?<!must )"
@@ -54,6 +55,12 @@ SARCASTIC = lazy_pattern(
     r"|真棒,?，?又|^\W*(?:oh|wow|ah)?,? ?(?:great|wonderful|fantastic|brilliant|lovely|joy), (?:another"
     r"|yet another|one more)\b|\boh (?:great|joy|wonderful|brilliant)\b|\byeah,? (?:right|sure)\b"
     r"|\bwhat could (?:possibly )?go wrong\b|\bsaid no ?(?:one|body) ever\b|^\W*(?:lol|lmao|rofl|haha+)\b"
+    r"|\bwhoever wrote\b|\bwhat (?:nobody|no one) asked for\b"
+    r"|\bjust what (?:i|we) (?:want|need)ed(?: \w+){0,3}\W*$|\blove that for us\b"
+    r"|\bfamous last words\b|\b(?:truly )?a masterpiece\b|\bwhat a (?:joy|hero|treat)\b"
+    r"|\bgroßes kino\b|, mein lieblings\w+\W*$|\brespekt, wer\b|^\W*menud[oa]\b"
+    r"|\bjusto lo que (?:necesit|quer|falt)|\bne manquait plus que\b|^\W*bravo,"
+    r"|谁看谁哭|画饼|さすが、また|^\W*que beleza\b"
     r"|\s/s$|\bna toll\b|\bben voyons\b|呵呵|哈哈"
 )
 

@@ -40,6 +40,16 @@ _SCOPE = (
     r" (?:repo(?:sitory)?|projekt)|dans ce (?:dépôt|repo|projet)|en este (?:repo(?:sitorio)?|proyecto)"
     r"|neste (?:repo(?:sitório)?|projeto))"
 )
+# "I want short answers", "answer in German"
+_ANSWERED = (
+    r"^\W*(?:please |bitte |por favor,? )?(?:always )?(?:answer|reply|respond|talk|speak|antworte|sprich"
+    r"|réponds|parle|responde|habla|fala)(?: (?:me|to me|mir|mit mir|moi))?,? (?:in|auf|en|em)"
+    r" (?!th|this|a\b)[^\W\d_]{4,}\W*$"
+    r"|^\W*(?:actually,? )?(?:i (?:want|like|need)|ich (?:mag|will|möchte)|je veux|j'aime|quiero|me gustan"
+    r"|quero|gosto de) (?!the |d[ei][er] |les? |las? )(?:\S+ ){0,3}(?:answers|replies|explanations"
+    r"|antworten|erklärungen|réponses|explications|respuestas|explicaciones|respostas|explicações)"
+    r"(?=\W*$|,| (?:with|in|mit|auf|avec|en|con|com|em)\b)"
+)
 _USES = r"(?:use|prefer|stick (?:to|with)|nimm|nutze?|benutze?|verwende|utilise[zs]?|usa|usen?)"
 PREFERRED = lazy_pattern(
     rf"(?i)^\W*(?:(?:please|bitte|por favor)\W+)?(?:{_USES} (?!.*\bto \w)\S.{{1,80}} {_SCOPE}\W*$"
@@ -55,6 +65,7 @@ PREFERRED = lazy_pattern(
     r"|never|keep|use)\b|\b(?:bitte immer|immer nur|niemals|nie mehr|nie wieder|nur noch|toujours|(?:ne"
     r"|n')\s?\w+ jamais|n'utilis\w+ (?:pas|plus)|jamais de|siempre|nunca|sempre)\b|(?:必ず|常に|絶対に"
     r"|決して).{2,40}(?:する|して|ください|しない|ない|こと)"
+    rf"|{_ANSWERED}"
 )
 # What a person puts right: what holds, and what does not.
 CORRECTED = lazy_pattern(
@@ -71,7 +82,24 @@ LIMITED = lazy_pattern(
     r"(?i)^(?!.*\b(?:was|were|took|ha[sd]|got|did|it|this|that|they|there|seems?|i|out of|\w+ed(?= \d))\b)"
     r"(?=.*(?:\b"
     rf"(?:after|every|within|at (?:most|least)|up to|no (?:more|less|longer|fewer) than)\s{_COUNT}\b"
-    rf"|\b{_COUNT} times\b|\b{_COUNT}\s?\w* max\b|最多|至少|每\s?\d|\d\s?次))"
+    rf"|\b{_COUNT} times\b|\b{_COUNT}\s?\w* max\b|最多|至少|每\s?\d|\d\s?次"
+    r"|\b(?:maximal|höchstens|mindestens|maximum|au (?:plus|moins)|máximo|mínimo|como mucho|pelo menos) \d"
+    r"|\d\S* \w+ (?:maximal|maximum|máximo)\W*$))"
+)
+# What holds of each, how something is written, and where it belongs.
+SHAPED = lazy_pattern(
+    r"(?i)^\W*(?:each|every|all|any|jede[rsnm]?|alle|chaque|tou(?:s|tes)|cada|tod[oa]s)\b[^?]{2,60}\b(?:must"
+    r"|needs?|ha(?:s|ve) to|muss|müssen|braucht|doit|doivent|deben?|necesitan?|devem?|precisam?)\b"
+    r"|^(?!.*\b(?:this|that|it|the)\b)[^?]{3,50}\bin (?:\S+ ){1,2}(?:style|format|notation|case)"
+    r"(?: please)?\W*$|^\W*(?:the |our |all )?(?:[\w-]+ ){1,3}(?:lives?|go(?:es)?|lands?|belongs?|stays?)"
+    r" (?:in|under|to|into|at|on) \S*[/._]\S+"
+)
+# A setting by its name: "default model: claude-sonnet".
+SETTING = lazy_pattern(
+    r"(?i)^(?!\W*(?:\w+ )?(?:errors?|fail\w*|warn\w*|note|todo|fixme|questions?|re|fyi|ps|btw|updates?|status"
+    r"|results?|tests?|problems?|bugs?|issues?|examples?|options?|hints?|ideas?|output|now|next|but|and|ok"
+    r"|plan|goal|step|task|https?|line|file|function|here|this|that|it)\b)[^\W\d_][\w/-]{2,}(?: [\w/-]+){1,2}"
+    r": [^\s\"'“”,;:!?]+(?: [^\s\"'“”,;:!?]+){0,2}$"
 )
 NOT_DECIDED = lazy_pattern(
     r"(?i)\?\s*$|？\s*$|^\W*(?:if|should|could|would|can|maybe|perhaps|what if|whether)\b"
@@ -111,13 +139,20 @@ PASSING = lazy_pattern(
     r"|^\W*(?:we|i)(?:'ve| have)? (?:once )?tried\b[^,;]{0,80}\b(?:once|before"
     r"|years ago)\b(?!.*\b(?:so|but|use|never|stick|stay|don'?t|no)\b)|暂时|临时|这次先|先这样"
     r"|先[不别][动管改做弄]\W*$|回头再|上家"
-    r"|前公司|上一家"
+    r"|前公司|上一家|以前公司|前の会社"
+    r"|\b(?:im|in (?:der|meiner|meinem)|beim|bei meinem) (?:alten|letzten|vorigen|früheren)"
+    r" (?:projekt|firma|job|team|arbeitgeber)\b|\bdans (?:mon|notre|l') ?(?:ancien(?:ne)?|dernière?) \w+"
+    r"|\ben (?:mi|nuestr[oa]|el|la) (?:(?:anterior|antigu[oa]|últim[oa]) \w+|\w+ anterior)\b"
+    r"|\bna (?:outra|antiga|última) empresa\b|\bno (?:antigo|último) (?:emprego|projeto)\b"
 )
 
 # What goes wrong, which nobody wants so.
 FAULTY = lazy_pattern(
     r"(?i)\brepro\b|\bnot a bug\b|\bcrash(?:e[sd]|ing)?\b|\bgoes (?:blank|black)\b|\bfalls thr?u|\b(?:is|are)"
-    r" (?:bricked|broken)\b|\bbroke the\b|\bscreenshot (?:is )?(?:attached|in)\b|\bhappens \d|崩溃|闪退"
+    r" (?:bricked|broken)\b"
+    r"|^\W*(?:(?:the|all|die|der|les?|la) )?(?:tests?|build|ci|pipeline) (?:is|are|ist|sind|est|sont)"
+    r" (?:\w+ ){0,2}(?:green|red|rot|grün|rouges?|verts?)\b|\bbroke the\b"
+    r"|\bscreenshot (?:is )?(?:attached|in)\b|\bhappens \d|崩溃|闪退"
 )
 
 # An order of the moment that the score takes for more.
@@ -143,6 +178,12 @@ MOOD = lazy_pattern(
     r"|\b(?:going|want) to (?:scream|cry)\b"
     r"|\bi(?:'|’)?m (?:so |really |dead )?(?:tired|exhausted|knackered|starving|hungry)(?! of)\b"
     r"|\bich bin (?:so )?(?:müde|fertig|platt)\b|\bje suis (?:crevée?|fatiguée?|épuisée?)\b"
+    r"|^\W*(?:ich geh\w*|je vais|on va|voy a|vou)\b.{0,12}\b(?:mittag|essen|schlafen|heim|déjeuner|manger"
+    r"|dormir|café|comer|almorzar|almoçar)\b|お昼|我(?:总是|老是?)忘"
+    r"|^\W*(?:i always|ich \w+ (?:das )?immer|je \w+ toujours|siempre|sempre)\b.{0,8}"
+    r"\b(?:forget|vergesse|oublie|olvid[ao]|esqueço)\b"
+    r"|\b(?:veu(?:t|lent)|demandent?|quieren?|piden?|quer(?:em)?|w[io]ll(?:en)?)"
+    r" (?:toujours|siempre|sempre|immer)\b"
     r"|\b(?:estoy|estou) (?:cansad|agotad|muert|mort)[oa]\b|疲れた|眠い"
     r"|^\W*(?:我)?(?:累死|困死|笑死|饿死|烦死|气死|头疼|下班(?:[了\W]|$)|眼睛都?花)"
 )
@@ -152,6 +193,11 @@ SUPPOSED = lazy_pattern(
     r"|\b(?:decided|agreed|settled)(?: on)? nothing\b|\bnothing (?:is|was) (?:decided|agreed|settled)\b"
     r"|\b(?:(?:have|has|did|was|is|are)(?:n't| not)|not|never)(?: yet| really)? (?:been )?(?:decided?|settled"
     r"|agreed)\b|\b(?:keep|still) going back and forth\b|\bmerit in both\b|保留意见"
+    r"|^\W*(?:vielleicht|eventuell|evtl|peut-être|quizás?|tal vez|talvez|也许|可能哪天|もしかし)"
+    r"|\b(?:devrait|devrions|deberíamos|deveríamos|sollten) (?:peut-être|quizás?|talvez|vielleicht|mal)\b"
+    r"|\b(?:irgendwann|algún día|un jour|um dia|some day|someday|at some point)\b|そのうち|いつか"
+    r"|\b(?:no sé|não sei|je (?:ne )?sais pas|weiß (?:noch )?nicht|not sure|no idea|noch offen)\b"
+    r"|(?:分か|わか)ら(?:ない|ん)|不知道|不确定"
     r"|\b(?:undecided|torn between|still (?:arguing|fighting|discussing))\b|还在(?:吵|讨论|商量"
     r"|纠结)|还没(?:讨论|定|想好|商量)|\bnoch nicht (?:entschieden|beschlossen)\b|\bpas encore (?:décidé"
     r"|tranché)\b|\b(?:todavía no|ainda não) (?:hemos|está|decid)\w*|\b(?:keine ahnung|aucune idée|ni idea"
@@ -179,8 +225,9 @@ def is_idle(part: str) -> bool:
 def has_phrase(sentence: str) -> bool:
     """Return whether a phrase names a decision or a preference of the person, not of another."""
     decided = names_decision(sentence) and bool(OWN.search(sentence))
-    is_bound = bool(LIMITED.search(sentence)) and not GLANCE.match(sentence)
-    return not is_hearsay(sentence) and (decided or is_bound or prefers(sentence) or corrects(sentence))
+    forms = (LIMITED, SETTING, SHAPED)
+    is_formed = any(one.search(sentence) for one in forms) and not GLANCE.match(sentence)
+    return not is_hearsay(sentence) and (decided or is_formed or prefers(sentence) or corrects(sentence))
 
 
 def names_decision(sentence: str) -> bool:

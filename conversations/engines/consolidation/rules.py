@@ -39,7 +39,7 @@ from conversations.engines.consolidation.sentences import (
 from conversations.engines.consolidation.withdrawals import list_instead
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.statements.answered import find_choice
-from memory.engines.statements.claims import split_claims
+from memory.engines.statements.claims import is_negated, split_claims
 from memory.engines.statements.personal_facts import read_personal
 from memory.models.hashes import normalise_text
 from memory.patterns import lazy_pattern
@@ -170,9 +170,10 @@ def read_life(parts: Iterable[str], is_chat: bool) -> Iterator[Lesson]:
         if category := find_personal(part, is_chat):
             yield Lesson(part, category)
         elif is_chat:
-            clauses = (clause.strip() for clause in CLAUSE.split(part))
+            clauses = [clause.strip() for clause in CLAUSE.split(part)]
             found = ((one, find_personal(one, is_chat)) for one in clauses if len(one) >= MIN_CLAUSE_LENGTH)
-            yield from (Lesson(clause, category) for clause, category in found if category)
+            is_refusal = is_negated(clauses[0].lower())  # "no nuts please, my son is allergic"
+            yield from (Lesson(part if is_refusal else one, category) for one, category in found if category)
 
 
 def find_personal(part: str, is_chat: bool = False) -> str:

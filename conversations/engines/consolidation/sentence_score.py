@@ -12,8 +12,9 @@ from itertools import pairwise
 from math import sqrt
 from pathlib import Path
 
+from conversations.engines.consolidation.glosses import translate_common
 from conversations.engines.consolidation.sentences import measure_length
-from conversations.engines.prompt_intent import is_english
+from conversations.engines.prompt_intent import is_dense, is_english
 
 WEIGHTS = Path(__file__).with_name("sentence_weights.json")
 WEIGHT_UNIT = 100  # the file has hundredths
@@ -25,8 +26,9 @@ NAME = re.compile(r"(?<=[\w,] )[A-Z][a-z]+")
 MAX_COUNTED = 6  # sentences of a prompt, and steps of an answer's length, that are told apart
 LENGTH_STEP = 25  # characters of an answer
 SHORT_ANSWER_LENGTH = 40  # characters
-# Log-odds by which it rates statements in other languages too low: their words were in none of its examples.
-UNREAD = 1.5
+# Log-odds by which it rates statements in other languages too low, most of whose words were in no example,
+# and those in Chinese, of which there were fewer.
+UNREAD, LESS_READ = 1.75, 1.0
 FOREIGN = re.compile(r"[\u3040-\u30ffß-öø-ÿ]")
 MIN_STEM_LENGTH = 6  # characters of a word whose beginning and end are features too
 
@@ -36,10 +38,16 @@ def score_prompt(sentences: Sequence[str], question: str = "") -> float:
 
     ``question`` is the agent's, where the prompt answers one.
     """
-    weights, found = load_weights(), list_prompt_features(sentences, question)
-    score = sum(weights.get(feature, 0) for feature in found) / WEIGHT_UNIT / sqrt(len(found))
     text = " ".join(sentences)
-    return score if is_english(text) and not FOREIGN.search(text) else score + UNREAD
+    if FOREIGN.search(text) or not (is_dense(text) or is_english(text)):
+        return rate([translate_common(one) for one in sentences], question) + UNREAD
+    return rate(sentences, question) + (LESS_READ if is_dense(text) else 0.0)
+
+
+def rate(sentences: Sequence[str], question: str) -> float:
+    """Return the log-odds of sentences by their words."""
+    weights, found = load_weights(), list_prompt_features(sentences, question)
+    return sum(weights.get(feature, 0) for feature in found) / WEIGHT_UNIT / sqrt(len(found))
 
 
 def score_sentence(sentence: str) -> float:

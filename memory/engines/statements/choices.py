@@ -7,6 +7,7 @@ from memory.patterns import lazy_pattern
 CHOICES = [frozenset(root for name in names.split() for root in list_roots(name)) for names in CHOSEN]
 CHOSEN_ROOTS = frozenset().union(*CHOICES)
 DIGITS = lazy_pattern(r"\d+")
+COUNTED = lazy_pattern(r"\d+ ([^\W\d_]{3,}s)\b")
 
 
 def are_choices(new: Claim, old: Claim) -> bool:
@@ -39,3 +40,8 @@ def are_opposites(new: Claim, old: Claim) -> bool:
         (a in words[0] and b in words[1]) or (b in words[0] and a in words[1])
         for a, b in (pair.split() for pair in OPPOSITES.split("|"))
     )
+
+
+def count_same(new: Claim, old: Claim) -> bool:
+    """Return whether two claims count the same: "the queue has 3 workers", "5 workers for the queue"."""
+    return not {*COUNTED.findall(new.text)}.isdisjoint(COUNTED.findall(old.text))

@@ -26,6 +26,7 @@ from memory.engines.statements.choices import (
     CHOSEN_ROOTS,
     are_choices,
     are_opposites,
+    count_same,
     find_choices,
     turns_round,
 )
@@ -138,8 +139,7 @@ def replaces(newer: str, older: str) -> bool:
 def may_change(text: str) -> bool:
     """Return whether a statement has what the rules need: a number, a denial, a word of change."""
     is_change = may_revise(text) or announces_change(text) or ANYBODY.search(text) or ALONE.search(text)
-    claims = split_claims(text)
-    parts = (part for claim in claims for part in (claim, *split_clauses(claim)))
+    parts = (part for claim in split_claims(text) for part in (claim, *split_clauses(claim)))
     return bool(is_change) or any(part.values or part.is_negated for part in parts)
 
 
@@ -262,7 +262,7 @@ def change_value(new: Claim, old: Claim) -> Standing:
     if new.is_negated != old.is_negated:  # it may deny something else: "make it 40 minutes, and no mails"
         is_measured = differ(measured(new), measured(old)) and not swaps(new, old)
         return Standing.DOUBTED if new.is_change and is_measured and new.words & old.words else Standing.HOLDS
-    if is_numbered(normalise(new.text)) or is_numbered(normalise(old.text)):
+    if any(is_numbered(normalise(one.text)) for one in (new, old)) and not count_same(new, old):
         return Standing.HOLDS
     shared, only_new, only_old = compare(new, old)
     if not shared or (ADDITIVE.search(old.text) and not new.is_change):
