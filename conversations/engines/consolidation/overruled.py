@@ -72,7 +72,8 @@ def load_earlier(session: Session, texts: Sequence[str]) -> dict[str, list[Messa
     batch = rows.fetch_by_key("rid", sorted({rid for rids in hits.values() for rid in rids}), MAX_LENGTH)
     sources = [row.uid for row in batch]
     consumed = find_consumed(FactLink.objects.on(session.branch), sources)
-    consumed |= find_withdrawn_sources(list_withdrawals(session.branch, [SESSION]), sources)
+    if not consumed.issuperset(sources):
+        consumed |= find_withdrawn_sources(list_withdrawals(session.branch, [SESSION]), sources)
     unread = {row.rid: row for row in batch if row.uid not in consumed}
     return {text: [unread[rid] for rid in rids if rid in unread] for text, rids in hits.items()}
 

@@ -137,10 +137,11 @@ def claim_run(
         **fields,
     )
     with transaction.atomic():
-        dead = ConsolidationRun.objects.filter(slot=slot, state=State.RUNNING, lease_until__lt=now)
-        dead.update(slot=None, state=State.FAILED, note=DIED, finished_at=now)
         if not insert_all([run], ignore_conflicts=True):
-            raise RunTaken(target=target)
+            dead = ConsolidationRun.objects.filter(slot=slot, state=State.RUNNING, lease_until__lt=now)
+            dead.update(slot=None, state=State.FAILED, note=DIED, finished_at=now)
+            if not insert_all([run], ignore_conflicts=True):
+                raise RunTaken(target=target)
     return run
 
 

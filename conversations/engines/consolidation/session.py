@@ -39,6 +39,7 @@ from conversations.engines.consolidation.writing import FindingWriter, choose_le
 from conversations.engines.instructions import find_instructions
 from conversations.models import ConsolidationRun
 from memory.actors import Actor
+from memory.db.raw_select import select_equal
 from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.sessions.utterances import LEARNED
 from memory.engines.support.model_budgets import paid_by
@@ -163,7 +164,7 @@ def read_findings(
 ) -> SessionSource:
     """Return findings in pieces, without what the session was given."""
     session = reader.session
-    off = set(Project.objects.get(pk=session.project_id).rules_off)
+    [(off,)] = select_equal(Project, ["rules_off"], id=[session.project_id])
     recalled = list_recalled_ids(session)
     spoken = Spoken(list_known_texts(session, recalled))
     pieces = []
@@ -344,6 +345,8 @@ def _commit_findings(
 
 def is_outpaced(plan: PiecePlan, commit: CommitWriter) -> bool:
     """Return whether a session was learned from since the comparison of a plan."""
+    if commit.seq == plan.head + 1:  # mostly nothing came between
+        return False
     later = Commit.objects.filter(branch=commit.branch, seq__gt=plan.head, kind=KIND)
     return later.exists()
 

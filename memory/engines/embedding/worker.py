@@ -97,12 +97,15 @@ class EmbeddingRun:
         ready = 0
         while limit > 0 and not self.trouble:
             FOREGROUND.wait_for_requests()
+            size = min(limit, conf().embedding_batch)
             with turns.get_lock(self.project_id):
-                rows = list(due_vectors(self.project_id, self.model)[: min(limit, conf().embedding_batch)])
+                rows = list(due_vectors(self.project_id, self.model)[:size])
                 if not rows:
                     break
-                ready += self._embed_readable(rows)
-            limit -= len(rows)
+                done = self._embed_readable(rows)
+            ready, limit = ready + done, limit - len(rows)
+            if done == len(rows) < size:  # what comes meanwhile queues a run of its own
+                break
         if ready:
             get_index().refresh_vectors(self.project_id, self.model)
         if ready and not self.trouble:
