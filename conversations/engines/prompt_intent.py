@@ -15,7 +15,9 @@ from memory.db.index_tokens import search_phrases
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import PreparedQuery
 from memory.engines.search.evidence import is_telling
+from memory.engines.statements.personal_facts import PERSONAL
 from memory.evidence import MIN_EVIDENCE
+from memory.models import Fact
 from memory.patterns import lazy_pattern
 from memory.texts import count_dense
 from memory.word_forms import WORD_PATTERN
@@ -284,6 +286,33 @@ def is_enough(request: Request, evidence: float, subjects: int, cosine: float | 
     if cosine is None or not request.is_english or len(request.subjects) < MIN_SUBJECTS:
         return False
     return cosine >= (least.rich_cosine if len(request.subjects) >= RICH_SUBJECTS else least.cosine)
+
+
+# What a person may not eat, and where they live, are needed by prompts that share no word with it.
+FOOD = lazy_pattern(
+    r"(?i)\b(?:recipes?|cook(?:ing)?|bak(?:e|ing)|eat(?:ing)?|dinner|lunch|breakfast|supper|meals?|snacks?"
+    r"|dish(?:es)?|restaurants?|groceries|grocery|shopping list|picnic|barbecue|rezepte?|kochen?|\w*essen"
+    r"|frühstück|recettes?|cuisiner?|dîner|déjeuner|repas|manger|recetas?|cocin\w+|cena|comida|almuerzo"
+    r"|desayuno|receitas?|cozinh\w+|jantar|almoço)\b|做饭|菜谱|食谱|[晚午早]饭|吃什么|餐厅|レシピ|料理|夕食|昼食|食べ"
+)
+UNEATEN = lazy_pattern(
+    r"(?i)\b(?:vegetari\w+|vegan\w*|végétari\w+|allergi\w+|alérgi\w+|intoleran\w+|gluten|la[ck]tose|kosher"
+    r"|halal|diabetic|coeliac|celiac)\b|(?:\b(?:not|pas|no|não)|n't) (?:eat|drink|mange|bois|como|bebo)\b"
+    r"|\b(?:esse|trinke) kein|吃素|过敏|不吃|アレルギー|ベジタリアン|食べない"
+)
+NEARBY = lazy_pattern(
+    r"(?i)\bnear(?:by| me| home| here| us)\b|\baround here\b|\bweather\b|\bin der nähe\b|\bwetter\b|\bmétéo\b"
+    r"|\bprès de chez\b|\bcerca de (?:casa|mí|aquí)\b|\bperto de (?:casa|mim)\b|附近|天气|近くの|天気"
+)
+MATTER_EVIDENCE = 0.5
+
+
+def weigh_fact(question: PreparedQuery, fact: Fact, cosine: float | None) -> float:
+    """Return the evidence that a prompt needs a fact: by its words, or by what a person's life is about."""
+    is_food = fact.category in PERSONAL and UNEATEN.search(fact.essence) and FOOD.search(question.text)
+    is_near = fact.category == "home" and NEARBY.search(question.text)
+    is_needed = bool(is_food or is_near) and not get_request(question).is_lone  # "what time is dinner?"
+    return max(weigh(question, fact.essence, cosine), MATTER_EVIDENCE * is_needed)
 
 
 def is_calibrated(question: PreparedQuery) -> bool:

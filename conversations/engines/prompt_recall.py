@@ -21,7 +21,7 @@ from conversations.engines.prompt_choice import (
     choose_memories,
     frame,
 )
-from conversations.engines.prompt_intent import get_request, share_words, weigh
+from conversations.engines.prompt_intent import get_request, share_words, weigh, weigh_fact
 from conversations.engines.unknown_questions import is_unknown, mark_question
 from conversations.models import Message
 from memory.db.backend import get_backend, get_index
@@ -194,7 +194,7 @@ def find_facts(ask: Ask, near: Sequence[Hits]) -> Found:
 def describe_facts(ask: Ask, found: Found) -> Iterator[Memory]:
     """Yield those facts with good evidence, or what takes their place."""
     rows, cosines = found
-    strengths = {fact: weigh(ask.question, fact.essence, cosines.get(fact.rid)) for fact in rows}
+    strengths = {fact: weigh_fact(ask.question, fact, cosines.get(fact.rid)) for fact in rows}
     strong = {fact: strength for fact, strength in strengths.items() if strength}
     ask.statements.add(strong)
     beliefs = plan_assessments([fact.uid for fact in strong], ask.lineage)

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from conversations.engines.prompt_choice import MAX_LINES, MAX_TOKENS
-from conversations.engines.prompt_intent import weigh
+from conversations.engines.prompt_intent import weigh, weigh_fact
 from memory.engines.search.candidates import PreparedQuery
 from memory.engines.support.write_buffer import buffer
-from memory.models import Project, RecallLog
+from memory.models import Fact, Project, RecallLog
 from memory.providers.onnx_minilm import DEFAULT_MODEL
 from memory.ranking import count_tokens
 from memory.words import extract_keywords
@@ -245,6 +245,25 @@ def test_a_look_at_what_is_there_brings_nothing(api, prompt):
 def test_nearness_alone_is_evidence_in_english_only(prompt, text, is_needed):
     question = PreparedQuery(prompt, extract_keywords(prompt), model=DEFAULT_MODEL)
     assert bool(weigh(question, text, 0.5)) == is_needed
+
+
+@pytest.mark.parametrize(
+    ("prompt", "text", "category", "is_needed"),
+    [
+        ("suggest a recipe for tonight", "I'm vegetarian", "diet", True),
+        ("koch was Schönes zum Abendessen", "Ich vertrage keine Laktose", "health", True),
+        ("晚饭吃什么好", "我对花生过敏", "health", True),
+        ("find a restaurant nearby", "I live in Lyon", "home", True),
+        ("what time is dinner?", "I'm vegetarian", "diet", False),
+        ("suggest a recipe for tonight", "I live in Lyon", "home", False),
+        ("suggest a recipe for tonight", "The vegan filter is a checkbox", "decision", False),
+        ("fix the login form", "I'm vegetarian", "diet", False),
+    ],
+)
+def test_what_a_person_may_not_eat_comes_where_food_does(prompt, text, category, is_needed):
+    question = PreparedQuery(prompt, extract_keywords(prompt), model=DEFAULT_MODEL)
+    fact = Fact(fact_text=text, essence=text, category=category)
+    assert bool(weigh_fact(question, fact, 0.05)) == is_needed
 
 
 @pytest.mark.parametrize(
