@@ -21,7 +21,7 @@ from memory.engines.sessions.revisions import Revision, get_time, store_revision
 from memory.engines.sessions.utterances import REVISABLE, find_utterances
 from memory.engines.statements.claims import list_synonyms, shares_root
 from memory.engines.statements.personal_facts import read_personal
-from memory.engines.statements.standing import changes
+from memory.engines.statements.standing import changes, replaces
 from memory.engines.statements.subject_words import list_translations
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.repositories import find_repositories
@@ -135,7 +135,7 @@ def compare_texts(
     one of an earlier prompt.
     """
     found = earlier.find(requested)
-    near = earlier.find_near(fresh)
+    near = earlier.find_near(text for text in fresh if not replaces_any(text, found[text]))
     pairs = {*permutations(found, 2), *list_pairs(requested, found)}
     weights = dict.fromkeys(near_prompts, NEAR_WEIGHT)
     weights |= {(text, fact.fact_text): NEAR_WEIGHT for text, facts in near.items() for fact in facts}
@@ -145,6 +145,11 @@ def compare_texts(
         for text, facts in found.items()
     }
     return Comparison(disagreeing, weights)
+
+
+def replaces_any(text: str, facts: Iterable[Fact]) -> bool:
+    """Return whether a text takes a decision's place by the rules: then it says what it changes."""
+    return any(replaces(text, fact.fact_text) for fact in facts)
 
 
 def list_pairs(
