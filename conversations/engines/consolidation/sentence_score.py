@@ -28,7 +28,7 @@ LENGTH_STEP = 25  # characters of an answer
 SHORT_ANSWER_LENGTH = 40  # characters
 # Log-odds by which it rates statements in other languages too low, most of whose words were in no example,
 # and those in Chinese, of which there were fewer.
-UNREAD, LESS_READ = 1.75, 1.0
+UNREAD, LESS_READ = 1.75, 1.25
 FOREIGN = re.compile(r"[\u3040-\u30ffß-öø-ÿ]")
 MIN_STEM_LENGTH = 6  # characters of a word whose beginning and end are features too
 
