@@ -72,6 +72,15 @@ def test_the_chart_renders_what_the_values_say(case: str) -> None:
     assert sorted(lines) == wanted
 
 
+def test_kubernetes_takes_what_the_chart_renders() -> None:
+    kubernetes = pytest.importorskip(
+        "kubernetes_validate", reason="the schemas of Kubernetes come with kubernetes-validate"
+    )
+    for values, _ in WANTED.values():
+        for found in render(values):
+            kubernetes.validate(found, kubernetes.latest_version(), strict=True)
+
+
 def test_a_pod_is_bound_and_probed_by_a_name_that_it_takes() -> None:
     (pod,) = (one["spec"]["template"]["spec"] for one in render(HOSTS) if one["kind"] == "StatefulSet")
     (web,) = pod["containers"]
