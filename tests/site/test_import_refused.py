@@ -3,12 +3,16 @@
 import json
 import os
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conversations.capture.transcripts.records import Report
 from curation.models import MemoryImport
+from day1site.cli.importing.products import engrava, mcp_memory
+from day1site.cli.importing.products.records import Found, Memory
 from day1site.cli.importing.products.sqlite_files import open_mode
 from memory.models import Branch
 from tests.command_line import Day1
@@ -148,3 +152,44 @@ def test_of_a_damaged_store_what_can_be_read_is_read(day1: Day1, tmp_path: Path)
     status, out, err = day1("import-from", "engrava", str(store), "--dry-run", "--format", "json")
     assert status == 1, err
     assert json.loads(out)["broken"] == 1, err
+
+
+def write_lines(file: Path, *names: str) -> None:
+    own = {"type": "entity", "entityType": "", "observations": ["is there"]}
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write("".join(f"{json.dumps({**own, 'name': name})}\n" for name in names))
+
+
+def take_memories(found: Found) -> Iterator[Memory]:
+    return (one for one in found if isinstance(one, Memory))
+
+
+def test_a_file_that_grows_or_is_replaced_gives_what_it_held(tmp_path: Path) -> None:
+    file, report = tmp_path / "memory.jsonl", Report()
+    write_lines(file, "ada")
+    found = take_memories(mcp_memory.read(file, report))
+    texts = [next(found).text]
+    write_lines(file, "bo")
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write('{"type": "entity", "na')
+    assert texts + [one.text for one in found] == ["ada: is there", "bo: is there"]
+    assert report.broken == [(str(file), 3, "is not JSON")]
+    found = take_memories(mcp_memory.read(file, report))
+    next(found)
+    write_lines(tmp_path / "new", "chen")
+    if os.name != "nt":
+        os.replace(tmp_path / "new", file)
+    assert [one.text for one in found] == ["bo: is there"]
+
+
+def test_rows_that_come_meanwhile_are_of_the_next_run(tmp_path: Path) -> None:
+    store = build_store("engrava", tmp_path)
+    with sqlite3.connect(store) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+    found = take_memories(engrava.read(store, Report()))
+    read = [next(found).id]
+    writer.execute("DELETE FROM thought WHERE thought_id != ?", read)
+    writer.commit()
+    writer.close()
+    assert len(read + [one.id for one in found]) == 20
+    assert [one.id for one in take_memories(engrava.read(store, Report()))] == read
