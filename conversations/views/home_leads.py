@@ -23,6 +23,7 @@ from memory.views.frame.view_context import ViewContext
 
 MAX_LEARNED = 5
 MAX_TEXT = 400  # characters of a fact
+MAX_NAME = 40  # characters of who wrote a fact
 MAX_TELLINGS = 6
 MAX_LINES = 3  # of a telling
 VOICES = {
@@ -85,7 +86,7 @@ class LearnedRow:
             return _("said by %(who)s") % {"who": self.voice.name}
         writer = self.fact.agent_id or self.fact.source
         if source == NOTED and writer:
-            return _("written by %(who)s") % {"who": writer}
+            return _("written by %(who)s") % {"who": short(writer, MAX_NAME)}
         return str(VOICES[source])
 
     def name_session(self) -> SafeString | str:
