@@ -38,7 +38,7 @@ def list_visible(connection: Any, rows: VersionedQuerySet, rids: Sequence[int], 
     cache = None if rows.tokens else find_vector_cache(connection, rows.model, rows.lineage or ())
     shown = cache.list_visible(rids, rows) if cache else None
     if shown is None:
-        return read_visible(connection, rows, rids)
+        return read_first_visible(connection, rows, rids, k)
     if rows.known_to_index:
         return shown
     return read_first_visible(connection, rows, [rid for rid in rids if rid in shown], k)
