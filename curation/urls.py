@@ -10,18 +10,15 @@ from curation.views.bundles import (
     Bundles,
     BundleUpload,
 )
-from curation.views.calibration import CalibrationPage
 from curation.views.handoffs import HandoffPage, Handoffs
 from curation.views.imports import ImportPage, Imports
 from curation.views.quarantines import QuarantinePage, Quarantines
 from curation.views.queue import ChangeView, MovedQueue, QueuePage, SaveView
 from curation.views.review import Answer, Review
-from curation.views.review_figure import load_review_figure
-from curation.views.review_panels import count_decisions, load_questions, load_waiting
-from curation.views.scores import ScoreConversation, load_scores
-from curation.views.scorings import Scorings
+from curation.views.review_panels import count_decisions, load_questions, load_review_figure, load_waiting
+from curation.views.scores import ScoreConversation, Scorings, load_scores
 from curation.views.templates import TemplatePage, Templates
-from curation.views.verification import AskJudge, JobPage, VerificationPage, load_panel
+from curation.views.verification import AskJudge, CalibrationPage, JobPage, VerificationPage, load_panel
 from memory.views.facts.fact_panels import add_fact_panel
 from memory.views.frame.frames import WEB, Page, build_patterns
 from memory.views.frame.navigation import SAFETY, SHARE, Section, add_section

@@ -15,8 +15,10 @@ from curation.engines.scoring.summary import DimensionSummary
 from curation.models import Score, Scoring
 from curation.operations.conversations import CONVERSATIONS
 from curation.operations.scores import SCORES
+from curation.operations.scorings import SCORINGS
 from memory.views.frame.view_context import ViewContext
 from memory.views.generic.actions import Action, ActionPage, Caution
+from memory.views.generic.list_page import ListPage
 
 scoring_engine = ScoringEngine()
 TARGET = Score.Target.CONVERSATION.value
@@ -102,3 +104,23 @@ class ScoreConversation(ActionPage):
 
     def find_next(self, action: Action, result: Any) -> str:
         return f"{self.reader.url('conversation', self.kwargs['conversation_id'])}#scores"
+
+
+class Scorings(ListPage):
+    """The ratings, newest first."""
+
+    operation, words = SCORINGS["list"], dict(Scoring.State.choices)
+    template_name = "scorings.html"
+    list_page = "scorings"
+    section, scope, title = "conversations", "curate", lazy("Ratings of conversations")
+    extra_context = {
+        "lead": lazy("What judges were asked, what they gave, and what that cost."),
+        "search": lazy("Filters, such as state:done"),
+        "drawing": "chart",
+        "none_fits": lazy("No rating matches."),
+        "show_all": lazy("Show all ratings"),
+        "none_yet": lazy(
+            "No conversation was rated yet. Open one and choose Ask the judges, or have a replay rated at its"
+            " end."
+        ),
+    }

@@ -8,6 +8,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
+from curation.engines.verification.calibration import VERDICTS, Calibration, calibrate
 from curation.engines.verification.engine import DONE_STATES, VerificationEngine, find_rating
 from curation.engines.verification.gates import summarize_branch
 from curation.engines.verification.run import find_judge
@@ -128,3 +129,41 @@ def load_panel(reader: ViewContext, fact: Fact) -> dict[str, Any] | None:
     shown = [(title, scores[name]) for name, title in DIMENSIONS.items() if name in scores]
     ask = _("Ask the judge") if judge else _("Rate by the heuristic")
     return {"rating": rating, "scores": shown, "ask": ask, "may_ask": may_ask}
+
+
+# Landis and Koch's words for a kappa, by its lower bound.
+STRENGTHS = (
+    (0.81, lazy("almost perfect")),
+    (0.61, lazy("substantial")),
+    (0.41, lazy("moderate")),
+    (0.21, lazy("fair")),
+    (0.0, lazy("slight")),
+)
+
+
+class CalibrationPage(ProjectPage):
+    template_name = "calibration.html"
+    section, scope, title = "verification", "curate", lazy("Calibration of the judge")
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        found = calibrate(actor=self.reader.actor)
+        judges = [describe_calibration(one) for one in (found[1:] if len(found) == 2 else found)]
+        return super().get_context_data(judges=judges, verdicts=VERDICTS, **kwargs)
+
+
+def describe_calibration(one: Calibration) -> dict[str, Any]:
+    """Return a judge's agreement as the page shows it; a row of the table for each verdict of a person."""
+    rows = [(verdict, [(judge, one.table[verdict][judge]) for judge in VERDICTS]) for verdict in VERDICTS]
+    percent = None if one.agreement is None else round(one.agreement * 100)
+    return {
+        "calibration": one,
+        "rows": [row for row in rows if row[0] != "unverified"],  # a cleared verdict decides nothing
+        "percent": percent,
+        "strength": describe_kappa(one.kappa),
+    }
+
+
+def describe_kappa(kappa: float | None) -> Any:
+    if kappa is None:
+        return ""
+    return next((word for least, word in STRENGTHS if kappa >= least), lazy("none"))

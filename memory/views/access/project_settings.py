@@ -1,4 +1,4 @@
-"""The part of a page with settings of the project; include ``parts/project_settings.html``."""
+"""Pages with settings of the project; they include ``parts/project_settings.html``."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from memory.operations.projects import PROJECTS
+from memory.views.frame.frames import add_page
 from memory.views.generic.actions import Action, ActionPage
 
 SETTINGS = "settings"
@@ -28,3 +29,25 @@ class SettingsPage(ActionPage):
         if name != SETTINGS:
             return super().find_values(name)
         return {field: getattr(self.reader.project, field) for field in self.actions[name].fields}
+
+
+@add_page("members/second-factor", "require-second-factor")
+class RequireSecondFactor(SettingsPage):
+    """Whether members need a second factor, and the form that changes it."""
+
+    template_name = "members/second_factor.html"
+    section, scope, usual = "members", "admin", SETTINGS
+    needs_now = False
+    title = _("Second factor")
+    actions = change_settings("require_second_factor")
+
+
+@add_page("secrets", "secrets")
+class Secrets(SettingsPage):
+    """Whether secrets are taken out, the form that changes it, and the way to who changed it."""
+
+    template_name = "secrets.html"
+    section, scope, usual = "secrets", "admin", SETTINGS
+    needs_now = False
+    title = _("Secrets")
+    actions = change_settings("redact_secrets")
