@@ -23,7 +23,7 @@ CONFIRMATION, ANSWER = "confirmation", "answer"
 FIRST_KINDS = ("fact", "verdict", CONFIRMATION, ANSWER, "link", "relation")
 TITLE_ORDER = (*FIRST_KINDS, "message", "observation", "conversation")
 ADDED, CHANGED, REMOVED = "added", "changed", "removed"
-REVERTED, RESTORED = re.compile(r" at (\d+)\.$"), "back to "  # what the messages of these commits say
+REVERTED, RESTORED = re.compile(r" (?:at|commit) (\d+)\.$"), "back to "  # what messages say, older ones too
 
 Phrase = Callable[[int], str]  # of a number; a lazy one would make a class of its own at each start
 Tally = Counter[tuple[str, str]]  # how many rows by kind and change; of verdicts by what they say
