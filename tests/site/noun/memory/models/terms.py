@@ -2,15 +2,12 @@
 
 from django.db import models
 
-from memory.models.nodes import uuid7
-from memory.models.projects import Project
+from memory.models.projects import ProjectRow
 
 
-class Term(models.Model):
+class Term(ProjectRow):
     """A word and its meaning; a project has each word once."""
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     name = models.CharField(max_length=60)
     meaning = models.CharField(max_length=300)
     created_at = models.DateTimeField()
