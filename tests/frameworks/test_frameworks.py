@@ -8,8 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
-import venv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +17,12 @@ from uuid import uuid4
 import pytest
 
 from tests.amounts import is_thorough
+from tests.frameworks.environments import CLIENT, make_environment, read_bounds
 from tests.frameworks.scripted_chat import ScriptedChat
 from tests.http_doubles import DoubleServer
 from tests.up_process import ROOT, Up, provisioned
 from tests.waiting import TIMEOUT_SECONDS
 
-CLIENT = ROOT / "clients" / "python"
 PROGRAMS = Path(__file__).parent / "programs"
 NOWHERE = "http://127.0.0.1:9"
 ASKED = "What is my canary called, do you know [{}]?"
@@ -106,22 +104,6 @@ def old_server() -> Iterator[str]:
         yield double.url_for("").rstrip("/")
 
 
-def make_environment(framework: Framework, folder: Path) -> Path:
-    """Install the client with the extra of a framework; return its Python. Skips where that cannot be."""
-    kept = os.environ.get("DAY1_FRAMEWORKS")  # a folder that keeps environments between runs
-    folder = Path(kept or folder) / framework.extra
-    python = folder / "bin" / "python"
-    if not python.exists():
-        venv.create(folder, with_pip=True)
-    bounds = tomllib.loads((CLIENT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    needed = [*bounds["dependencies"], *bounds["optional-dependencies"][framework.extra], *framework.models]
-    install = [str(python), "-m", "pip", "install", "-q", *needed]
-    done = subprocess.run(install, capture_output=True, text=True)
-    if done.returncode:
-        pytest.skip(f"{framework.extra} cannot be installed, its adapter is NOT tested: {done.stderr[-400:]}")
-    return python
-
-
 @dataclass(frozen=True)
 class Player:
     """The program of a framework, each time in a process of its own."""
@@ -160,7 +142,8 @@ def framework(request: pytest.FixtureRequest) -> Framework:
 def player(
     framework: Framework, server: Up, model: ScriptedChat, tmp_path_factory: pytest.TempPathFactory
 ) -> Player:
-    python = make_environment(framework, tmp_path_factory.mktemp("environments"))
+    needed = [*read_bounds(framework.extra), *framework.models]
+    python = make_environment(framework.extra, needed, tmp_path_factory.mktemp("environments"))
     return Player(python, framework.program, server, model)
 
 
