@@ -27,8 +27,9 @@ MAX_COUNTED = 6  # sentences of a prompt, and steps of an answer's length, that 
 LENGTH_STEP = 25  # characters of an answer
 SHORT_ANSWER_LENGTH = 40  # characters
 # Log-odds by which it rates statements in other languages too low, most of whose words were in no example,
-# and those in Chinese, of which there were fewer.
-UNREAD, LESS_READ = 1.75, 1.25
+# and those in Chinese, of which there were fewer; with a word of what has to be or changes, a little more.
+UNREAD, LESS_READ, RULING_READ = 1.75, 1.25, 1.5
+RULING = re.compile(r"[不别勿]|只[能许]|必须|一律|统一|都[要用得走]|以后|就用|再也|改")
 FOREIGN = re.compile(r"[\u3040-\u30ffß-öø-ÿ]")
 MIN_STEM_LENGTH = 6  # characters of a word whose beginning and end are features too
 
@@ -41,7 +42,8 @@ def score_prompt(sentences: Sequence[str], question: str = "") -> float:
     text = " ".join(sentences)
     if FOREIGN.search(text) or not (is_dense(text) or is_english(text)):
         return rate([translate_common(one) for one in sentences], question) + UNREAD
-    return rate(sentences, question) + (LESS_READ if is_dense(text) else 0.0)
+    less_read = RULING_READ if RULING.search(text) else LESS_READ
+    return rate(sentences, question) + (less_read if is_dense(text) else 0.0)
 
 
 def rate(sentences: Sequence[str], question: str) -> float:
