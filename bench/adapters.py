@@ -117,6 +117,7 @@ def measure_google_adk(memory: Day1) -> dict[str, Call]:
     from day1_client.google_adk import Day1MemoryService
 
     service, events = Day1MemoryService(memory), list[Any]()
+    fill(memory, app_id="bench")  # there an app is a part of whose memory it is
 
     def store(number: int) -> object:
         for author, text in (("user", say(FACTS + number)), ("helper", "Noted.")):
@@ -200,10 +201,10 @@ def time_calls(call: Call) -> list[float]:
     return times
 
 
-def fill(memory: Day1) -> None:
+def fill(memory: Day1, **owner: str) -> None:
     for first in range(0, FACTS, 100):
         rows: Any = [{"fact_text": say(number)} for number in range(first, first + 100)]
-        memory.facts.create_many(rows, wait="indexed", user_id=USER)
+        memory.facts.create_many(rows, wait="indexed", user_id=USER, **owner)
 
 
 def main(names: list[str]) -> None:
