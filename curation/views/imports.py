@@ -89,17 +89,19 @@ class ImportPage(ActionPage):
             named=sorted(report.row.named, key=lambda one: one["state"] == DUPLICATE)[:MAX_SHOWN],
             outcomes=list_outcomes(report.row),
             findings=list_findings(report),
-            skipped=(report.row.counts.get("skipped") or {}).items(),
             may_propose=self.reader.is_now
             and self.reader.can["write"]
-            and report.row.state == State.FINISHED,
+            and report.row.state == State.FINISHED
+            and report.facts > 0,
             **kwargs,
         )
 
 
 def list_outcomes(row: MemoryImport) -> list[tuple[Any, int]]:
-    """Return what became of the records, in words, without what there was none of."""
-    return [(word, number) for name, word in OUTCOMES.items() if (number := row.counts.get(name))]
+    """Return what became of the records, in words, without what there was none of, then what was left out."""
+    skipped = row.counts.get("skipped") or {}
+    came = [(word, number) for name, word in OUTCOMES.items() if (number := row.counts.get(name))]
+    return [*came, *skipped.items()]
 
 
 def list_findings(report: ImportReport) -> list[dict[str, Any]]:

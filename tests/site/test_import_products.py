@@ -270,3 +270,11 @@ def test_what_is_long_or_strange_comes_along(day1: Day1, tmp_path: Path) -> None
     facts = Fact.objects.on(Branch.objects.get(name="import/mcp-memory-memory"))
     assert sorted((fact.category, fact.metadata["kind"]) for fact in facts) == 3 * [("k" * 100, "k" * 300)]
     assert report["findings"]["hostile"] == 1
+
+
+def test_of_nothing_no_merge_is_asked_for(actor: Actor, project: Project) -> None:
+    own: dict[str, Any] = {"actor": actor}
+    row = ImportEngine().begin_import(product="letta", file="none.af", **own)
+    ImportEngine().finish_import(import_id=row.pk, **own)
+    page = browser(person("ada", project)).get(f"/p/{project.slug}/imports/{row.pk}").content.decode()
+    assert ("0 facts are on its branch" in page, "Ask for a merge" in page) == (True, False)
