@@ -18,7 +18,7 @@ TABLE: dict[str, tuple[str, str, str]] = {
     "mem0": ("", "records=20 new=18 duplicate=2", "junk=2 echo=2 hostile=1 stale=1"),
     "langgraph": ("store.db", "records=20 new=18 duplicate=2", "junk=2 echo=2 hostile=1"),
     "engrava": ("engrava.db", "records=20 new=18 duplicate=2 links=6", "junk=2 echo=2 hostile=1"),
-    "claude-mem": ("claude-mem.db", "records=22 new=22 links=4", "echo=2 hostile=1"),
+    "claude-mem": ("claude-mem.db", "records=22 new=22 links=4", "junk=2 echo=2 hostile=1"),
     "zep": ("zep.json", "records=25 new=23 duplicate=2 links=20 relations=20", "junk=2 echo=2 hostile=1"),
     "graphiti": (
         "graph.json",

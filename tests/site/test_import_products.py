@@ -204,6 +204,15 @@ def test_what_was_left_out_does_not_come_back(day1: Day1, tmp_path: Path) -> Non
         ),
         ('{"job": 94, "done": true}', '{"job": 174, "done": true}', False),
         ("Deploys run from building 3", "Deploys run from building 183", False),
+        (
+            "talk-3: The token of Hamm is [redacted: key]",
+            "talk-93: The token of Hamm is [redacted: key]",
+            False,
+        ),
+        ("The build of PR-17 is red", "The build of PR-18 is not red", False),
+        ("Logs of staging-1 are kept for 30 days", "Logs of staging-1 are kept for 60 days", True),
+        ("ada: what of talk-51 and its notes?", "ada: what of talk-44 and its notes?", False),
+        ("Ada eats meat", "Does Ada no longer eat meat?", False),
     ],
 )
 def test_things_with_other_numbers_contradict_nothing(older: str, newer: str, is_named: bool) -> None:

@@ -20,7 +20,8 @@ from memory.models.hashes import normalise_text
 MAX_STORED = 5  # facts of the branch that a text is compared with
 MAX_FRESH = 5  # records of the same request, the newest that share a rare word
 MAX_LENGTH = 1000  # characters: longer texts are documents, and say many things
-WORD_BEFORE = re.compile(r"([^\W\d_]{3,})[\"'#: .]{1,3}\Z")
+WORD_BEFORE = re.compile(r"([^\W\d_]{3,}|[^\W\d_]+(?=-\Z))[\"'#: .-]{1,3}\Z")
+ASKS = re.compile(r"[?？]\W*\Z")
 
 
 @dataclass(frozen=True)
@@ -90,9 +91,11 @@ def list_findings(own: Statement, others: Sequence[Statement]) -> Iterator[tuple
 
 
 def contradicts(own: Statement, other: Statement) -> bool:
-    """Return whether the later one of two replaces the earlier one: two numbers that differ are mostly of two
-    things.
+    """Return whether the later one of two replaces the earlier one, and neither asks: two numbers that differ
+    are mostly of two things.
     """
+    if any(ASKS.search(one.text) for one in (own, other)):
+        return False
     numbers = [Counter(extract_numbers(one.text)) for one in (own, other)]
     if (numbers[0] - numbers[1]).total() > 1:
         return False

@@ -103,10 +103,9 @@ def says_nothing(text: str) -> bool:
 
 
 def strip_name(text: str, record: Mapping[str, Any]) -> str:
-    """Return a text without the name of the entity or the note, which its reader wrote before it."""
-    name, _, rest = text.partition(": ")
+    """Return a text without the name of the entity, or its title, which its reader wrote before it."""
     names = (record.get("origin", "").removeprefix("entity "), record.get("metadata", {}).get("title"))
-    return rest if rest and name in names else text
+    return next((text.removeprefix(f"{one}: ") for one in names if text.startswith(f"{one}: ")), text)
 
 
 def is_echo(text: str) -> bool:

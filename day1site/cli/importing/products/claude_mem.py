@@ -48,9 +48,8 @@ def read_file(file: Path, report: Report) -> Found:
 def read_observation(row: Mapping[str, Any], report: Report) -> Iterator[Memory]:
     """Yield what an observation tells, and each of its facts."""
     uid = f"observation-{row['id']}-{row['created_at_epoch']}"
-    summary = ": ".join(
-        filter(None, (read_text(row, "title"), read_text(row, "narrative", "text", "subtitle")))
-    )
+    title, body = read_text(row, "title"), read_text(row, "narrative", "text", "subtitle")
+    summary = ": ".join(filter(None, (title, body)))
     texts = {uid: summary} if summary else {}
     texts |= {f"{uid}#{number}": text for number, text in enumerate(read_list(row.get("facts") or "[]"), 1)}
     report.skip("observations without a text", not texts)
@@ -64,7 +63,7 @@ def read_observation(row: Mapping[str, Any], report: Report) -> Iterator[Memory]
             session=read_text(row, "memory_session_id"),
             origin=read_text(row, "project"),
             tags=read_list(row.get("concepts") or "[]"),
-            metadata=describe_files(row),
+            metadata=describe_files(row) | ({"title": title[:200]} if title and name == uid else {}),
             links=[("part of", uid)] if name != uid and summary else [],
         )
 
