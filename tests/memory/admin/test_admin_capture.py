@@ -71,7 +71,7 @@ def test_the_command_of_an_empty_list_fills_it(viewer, project, name):
 def test_an_empty_list_says_what_would_be_there(viewer, main, name):
     assert "yet." in body(page(viewer, HOME + name))
     html = page(viewer, f"{HOME}{name}?q=nothing")
-    assert "fits." in body(html)
+    assert "matches." in body(html)
     assert f'href="{HOME}{name}"' in body(html)
     section = {"relations": "graph"}.get(name, name)
     assert f'href="{HOME}{section}" aria-current="page"' in html

@@ -95,7 +95,7 @@ def test_a_key_is_revoked_after_a_question(maintainer: Client) -> None:
     key = ApiKey.objects.get()
     assert "This cannot be undone" in text(maintainer.get(f"/p/test/keys/{key.pk}/revoke"))
     answer = maintainer.post(f"/p/test/keys/{key.pk}/revoke", follow=True)
-    assert "The key my agent opens nothing any more." in text(answer)
+    assert "The key my agent no longer works." in text(answer)
     assert f"/p/test/keys/{key.pk}/revoke" not in text(answer)
     with pytest.raises(Unauthenticated):
         KeyEngine().verify_token(token)
