@@ -125,7 +125,7 @@ describe("Day1 answers as LangGraph's own store", () => {
 });
 
 test("a query finds by words what was put, and what a put leaves out is not found", async () => {
-  const store = new Day1Store({ memory: await makeClient(), fields: ["text"] });
+  const store = new Day1Store({ memory: await makeClient(), fields: ["text"], searchType: "keyword" });
   await store.put(["notes"], "a", { text: "Ada likes green tea.", hidden: "walrus" });
   await store.put(["notes"], "b", { text: "The port is 8765." });
   await store.put(["notes"], "c", { text: "Green is the build." }, false);
@@ -133,6 +133,9 @@ test("a query finds by words what was put, and what a put leaves out is not foun
   expect(found.map((one) => one.key)).toEqual(["a"]);
   expect(found[0]!.score).toBeGreaterThan(0);
   expect(await store.search(["notes"], { query: "walrus" })).toEqual([]);
+  const mixed = new Day1Store({ memory: store.memory });
+  const [nearest] = await mixed.search(["notes"], { query: "green tea" }); // others may follow, by meaning
+  expect([nearest!.key, nearest!.score! > 0]).toEqual(["a", true]);
 });
 
 test("many operations go in parts that a request takes", async () => {
