@@ -33,7 +33,8 @@ class Burst:
 
     commits: list[Commit]
     learned: list[Fact] = field(default_factory=list)
-    day: Any = None  # set where it is shown
+    day: Any = None  # this and the next are set where it is shown
+    session: Any = None
 
     @property
     def newest(self) -> Commit:

@@ -6,10 +6,12 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from memory.actors import Actor
 from memory.answers import commits as commit_shapes
 from memory.engines.branches.feed import Burst, FeedEngine
 from memory.engines.fields.filters import one_of, recorded
 from memory.engines.fields.types import OpenChoice, Reference
+from memory.engines.sessions.manager import list_named
 from memory.models import Commit
 from memory.operations.action_labels import ACTION_LABELS
 from memory.operations.base import Answer, Operation
@@ -84,11 +86,13 @@ class Activity(ListPage):
 
     def list_rows(self, filters: Mapping[str, Any]) -> Any:
         page = super().list_rows(filters)
-        set_days(page.results)
+        describe_bursts(page.results, self.reader.actor)
         return page
 
 
-def set_days(bursts: Sequence[Burst]) -> None:
-    """Set the day of each burst in the reader's zone."""
+def describe_bursts(bursts: Sequence[Burst], actor: Actor) -> None:
+    """Set the day of each burst in the reader's zone, and its session, titled, where the actor may see it."""
+    sessions = list_named(actor, [burst.newest.session_id for burst in bursts])
     for burst in bursts:
         burst.day = timezone.localtime(burst.newest.at).date()
+        burst.session = sessions.get(burst.newest.session_id)

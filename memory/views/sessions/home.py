@@ -16,7 +16,7 @@ from memory.engines.store.health import check_health, is_damaged
 from memory.views.access.agent_setup import setup_context
 from memory.views.frame.base import ProjectPage
 from memory.views.frame.view_context import ViewContext
-from memory.views.sessions.activity import set_days
+from memory.views.sessions.activity import describe_bursts
 from memory.views.sessions.question_rows import describe_recall
 from memory.views.store.store_state import describe_troubles
 
@@ -85,7 +85,7 @@ class Home(ProjectPage):
         """Return what was done last on any branch, as the activity page lists it."""
         until = None if self.reader.is_now else self.reader.moment
         found = FeedEngine().list_bursts(actor=self.reader.actor, until=until, limit=BURSTS).results
-        set_days(found)
+        describe_bursts(found, self.reader.actor)
         return found
 
     def health(self) -> dict[str, Any]:

@@ -245,12 +245,19 @@ def test_the_feed_says_what_was_done_last_by_whom(viewer: Client, actor: Actor) 
         FactEngine().write_fact(fact_text=said, actor=builder, branch_name="task/tags")
     page = words(viewer)
     feed = page[page.index('id="activity"') :]
-    assert ("2 commits" in feed, "task/tags" in feed, "One." in feed) == (True, True, False)
+    assert ("2 commits" in feed, "task/tags" in feed, "Two." in feed) == (True, True, False)
+    assert session_links(viewer) == [("s-1", "One.")]
     assert feed.index("Added 2 facts") < feed.index("Added 1 fact<")
     assert 'href="/p/test/activity?agent_id=builder"' in feed
     past = words(viewer, f"?at={day + timedelta(hours=1):%Y-%m-%dT%H:%M:%S}")
     feed = past[past.index('id="activity"') :]
     assert ("Added 1 fact<" in feed, "Added 2 facts" in feed) == (True, False)
+
+
+def session_links(viewer: Client) -> list[tuple[str, str]]:
+    """Return the key and the text of each link to a session in Home's feed."""
+    page = viewer.get("/p/test/").content.decode()
+    return re.findall(r'session\?key=([^"&]+)[^>]*><bdi>([^<]*)</bdi>', page[page.index('id="activity"') :])
 
 
 def test_what_is_wrong_is_said_with_what_to_do(viewer: Client, project: Project, settings: Any) -> None:
