@@ -6,6 +6,7 @@ when it is a negative number, holds a space or follows ``--``.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -260,7 +261,10 @@ class CommandWords:
 
 
 def invalid_choice(value: str, choices: Iterable[str]) -> str:
-    return f"invalid choice: {value!r} (choose from {', '.join(map(repr, choices))})"
+    choices = list(choices)
+    near = get_close_matches(value, choices, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"invalid choice: {value!r} (choose from {', '.join(map(repr, choices))}){hint}"
 
 
 PATHS = ("file", "output", "path")

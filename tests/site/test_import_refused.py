@@ -96,7 +96,8 @@ def test_what_a_person_may_have_meant_is_said(
             2,
             "is an address: fetch what it holds, and name the file",
         ),
-        ("mem-0", "words.txt"): (2, "invalid choice: 'mem-0' (choose from"),
+        ("mem-0", "words.txt"): (2, "'langgraph'); did you mean 'mem0'?"),
+        ("mcp", "words.txt"): (2, "'langgraph')\n"),
         ("mem0", "empty"): (
             1,
             "empty is no store of mem0: it has no history.db or storage.sqlite or *.json.",

@@ -110,6 +110,7 @@ def is_readable(file: Path, report: Report, max_bytes: float = MAX_FILE_BYTES) -
     report.files += 1
     if not os.access(file, os.R_OK):
         report.breaks(file, 0, "may not be read")
+        report.empty = False
         return False
     if file.stat().st_size <= max_bytes:
         return True

@@ -75,6 +75,8 @@ def import_from(run: Invocation, kind: str, path: str, since: int | None, dry_ru
     source = find_source(path)
     if source.is_dir() and not os.access(source, os.R_OK | os.X_OK):
         raise CliError("invalid", f"{path} may not be read.")
+    if source.is_dir():
+        name_shut(source)
     if since is not None and since < 1:
         raise UsageError("--since is a number of days, 1 or more.")
     client = run.open_client(makes_store=not dry_run)
@@ -100,6 +102,12 @@ def find_source(path: str) -> Path:
     except (OSError, ValueError, RuntimeError):
         raise UsageError(f"There is no {path[:200]}.") from None
     return source
+
+
+def name_shut(path: Path) -> None:
+    """Tell of folders below one that may not be read: they would only seem to be empty."""
+    for _ in os.walk(path, onerror=lambda error: note(f"{error.filename} may not be read.")):
+        pass
 
 
 def import_memory(
