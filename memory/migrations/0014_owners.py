@@ -5,8 +5,9 @@ from django.db import migrations, models
 
 def name_owners(apps, schema_editor):
     """Make the earliest maintainer of each project its owner, of those who can log in where there are some."""
-    members = apps.get_model('memory', 'Membership').objects.order_by()
-    for project in apps.get_model('memory', 'Project').objects.all():
+    store = schema_editor.connection.alias  # not always the default one: stores are copied between databases
+    members = apps.get_model('memory', 'Membership').objects.using(store).order_by()
+    for project in apps.get_model('memory', 'Project').objects.using(store):
         own = members.filter(project=project)
         if not own.filter(role='owner').exists():
             maintainers = own.filter(role='maintainer').order_by('-user__is_active', 'pk')
@@ -14,7 +15,8 @@ def name_owners(apps, schema_editor):
 
 
 def lower_owners(apps, schema_editor):
-    apps.get_model('memory', 'Membership').objects.filter(role='owner').update(role='maintainer')
+    members = apps.get_model('memory', 'Membership').objects.using(schema_editor.connection.alias)
+    members.filter(role='owner').update(role='maintainer')
 
 
 class Migration(migrations.Migration):

@@ -176,7 +176,7 @@ def test_projects_of_an_earlier_release_get_an_owner(
     User.objects.filter(username__in=asleep).update(is_active=False)
     migration = import_module("memory.migrations.0014_owners")
     for _ in range(2):  # again changes nothing
-        migration.name_owners(apps, None)
+        migration.name_owners(apps, connection.schema_editor())
         found = [name for name, role in list_roles(project).items() if role == "owner"]
         assert found == [owner] * bool(owner)
 
