@@ -75,7 +75,8 @@ class RecordedFilters(QuerySet[Row]):
 
     def filter(self, *args: Any, **kwargs: Any) -> Self:
         args, kwargs = keep_values(args, kwargs)
-        plain = None if self.query.is_sliced else find_plain(self.model, args, kwargs)
+        is_whole = not self.query.is_sliced and not self.query.combinator  # the ORM refuses others
+        plain = find_plain(self.model, args, kwargs) if is_whole else None
         found = super().filter(*args, **kwargs) if plain is None else self.add_where(*plain)
         return found._record(False, args, kwargs)
 

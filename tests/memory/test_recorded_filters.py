@@ -5,6 +5,7 @@ from copy import deepcopy
 
 import pytest
 from django.core.exceptions import FieldError
+from django.db import NotSupportedError
 from django.db.models import Q, Value
 
 from memory.engines.facts.engine import FactEngine
@@ -43,6 +44,8 @@ def test_filters_follow_what_they_name(rows):
 def test_what_a_filter_may_not_be_is_still_refused(rows):
     with pytest.raises(TypeError, match="slice"):
         rows[:2].filter(category="a")
+    with pytest.raises(NotSupportedError, match="filter"):
+        rows.union(rows).filter(category="a")
     with pytest.raises(TypeError, match="_connector"):
         rows.filter(_connector="OR", category="a", fact_text="fact 3")
     with pytest.raises(FieldError):
