@@ -197,7 +197,8 @@ async def serve_request(app: App, scope: Scope, receive: Receive, send: Send) ->
         if await receive_body(body, scope, receive, send):
             with_length(scope, len(body), content_length(scope))
             async with find_turn(app, scope):
-                await run_app(app, scope, replay(bytes(body), receive), paced)
+                whole = {"type": "http.request", "body": bytes(body), "more_body": False}
+                await run_app(app, scope, replay_first(whole, receive), paced)
     finally:
         request_budget.leave(body)
     await paced.release()  # who waits counts no more
@@ -287,9 +288,9 @@ async def read_body(body: bytearray, declared: int | None, receive: Receive) -> 
             return True
 
 
-def replay(body: bytes, receive: Receive) -> Receive:
-    """Return a receive function that yields the body in one piece, then any later message (a disconnect)."""
-    pieces = iter([{"type": "http.request", "body": body, "more_body": False}])
+def replay_first(first: Message, receive: Receive) -> Receive:
+    """Return a receive function that yields a message that was read, then the later ones."""
+    pieces = iter([first])
 
     async def receive_again() -> Message:
         return next(pieces, None) or await receive()

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import INVALID_REQUEST
 
-from day1site.asgi import BODY_LIMIT, App, Message, Receive, Scope, Send
+from day1site.asgi import BODY_LIMIT, App, Receive, Scope, Send, replay_first
 from day1site.mcp.call_context import SURFACE, Caller
 from day1site.mcp.server import Context, build
 from day1site.mcp_profiles import DEFAULT, PROFILES
@@ -75,16 +75,6 @@ async def refuse_batch(send: Send) -> None:
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 400, "headers": headers})
     await send({"type": "http.response.body", "body": body})
-
-
-def replay_first(first: Message, receive: Receive) -> Receive:
-    """Return a receive function that yields a message that was read, then the later ones."""
-    pieces = iter([first])
-
-    async def receive_again() -> Message:
-        return next(pieces, None) or await receive()
-
-    return receive_again
 
 
 # ---- callers -----------------------------------------------------------------------------------------
