@@ -133,6 +133,8 @@ FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Real-IP")  # what proxies say of
 
 
 class LoginLinkPage(SecretAddress):
+    """One press logs in, so that a program that only looks at the address does not."""
+
     http_method_names = ["get", "head", "post"]
 
     def get(self, request: HttpRequest, secret: str) -> HttpResponse:

@@ -146,6 +146,8 @@ def answered(data: dict[str, Any]) -> m.CallToolResult:
     return m.CallToolResult(content=[m.TextContent(type="text", text=packed)])
 
 
+# ---- the list of tools that a client is sent ---------------------------------------------------------
+
 LIMITS = frozenset(("minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "format"))
 
 

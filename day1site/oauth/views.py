@@ -272,6 +272,11 @@ def render_page(request: HttpRequest, client: OAuthClient, form: ConsentForm) ->
     return response
 
 
+# ---- documents of programs ---------------------------------------------------------------------------
+
+# A program's id may be the address of what it says of itself. Whoever is logged in gives such an address, so
+# it may lead nowhere but to a public server: every address of the name is checked, the checked one is
+# connected to, no redirect is followed, time and size are bounded.
 MAX_BYTES = 16 * 1024
 TIMEOUT_SECONDS = 5.0  # for all of it
 MAX_LENGTH = 500

@@ -194,6 +194,8 @@ def name_cookie(state: str) -> str:
     return COOKIE + "".join(letter for letter in state[:12] if letter.isascii() and letter.isalnum())
 
 
+# ---- what claims mean here ---------------------------------------------------------------------------
+
 MAX_GROUPS = 50_000
 MAX_LENGTH = 300
 SEVERAL_FACTORS = "mfa"  # RFC 8176

@@ -60,9 +60,8 @@ KIND = "memory.import"
 PREFIX = "import/"
 PART_PREFIX = "-part-"  # before the number of a branch, of a file that one has no room for
 SLUG_LENGTH = 50
-MAX_NAMED = (
-    3000  # records and places that a report names, of a branch by the command line all; all are counted
-)
+# Records and places that a report names, all of a branch that the command line sent; all are counted.
+MAX_NAMED = 3000
 CHECKS = IMPORT.field_checks(Use.CREATE)
 FILTERS = make_filter_checks(IMPORT_FILTERS)
 State = MemoryImport.State

@@ -361,6 +361,9 @@ if TYPE_CHECKING:
         return wrapper
 
 
+# Code that is older than the check of ``memory.engines.store.release`` asks nothing about a store of a newer
+# one, but its server leases a number of ``memory_node`` as it starts, and so does its every write. The table
+# has another name since; in its place is a view that refuses.
 VIEW, TRIGGER, NUMBERS = "memory_node", "memory_node_is_older", 1024
 
 
