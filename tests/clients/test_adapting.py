@@ -1,6 +1,10 @@
 """What the adapters share: an append that stores once, recall for a prompt, whose memory it is."""
 
+import re
+import sys
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -26,7 +30,15 @@ from day1_client.adapting import (
     whose_is,
     write_text,
 )
+from tests.frameworks.environments import CLIENT
 
+MAX_LINES = 150
+FRAMEWORK = re.compile(r'^with needs\("(.+)"\):\n    from (\w+)', re.MULTILINE)
+ADAPTERS = {
+    path: found
+    for path in sorted((CLIENT / "src" / "day1_client").glob("*.py"))
+    if (found := FRAMEWORK.search(path.read_text(encoding="utf-8")))
+}
 ADA, BOB = {"user_id": "ada"}, {"user_id": "bob"}
 
 
@@ -143,3 +155,21 @@ def test_names_of_sessions_and_scopes_and_vectors_come_back() -> None:
         None
     ] * 4
     assert (cosine([1, 0], [2, 0]), cosine([1, 0], [0, 1]), cosine([], [1])) == (1, 0, 0)
+
+
+@pytest.mark.parametrize("path", ADAPTERS, ids=lambda path: path.stem)
+def test_an_adapter_is_small_and_says_which_extra_brings_its_framework(
+    path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extra, framework = ADAPTERS[path].groups()
+    for name in {framework, *(one for one in sys.modules if one.partition(".")[0] == framework)}:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delitem(sys.modules, f"day1_client.{path.stem}", raising=False)
+    with pytest.raises(ModuleNotFoundError, match=re.escape(f"pip install -U 'day1-client[{extra}]'")):
+        import_module(f"day1_client.{path.stem}")
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
+
+
+def test_each_extra_has_an_adapter_and_each_adapter_an_extra() -> None:
+    extras = tomllib.loads((CLIENT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert {found[1] for found in ADAPTERS.values()} == {*extras["optional-dependencies"]}

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from agent_framework import AgentSession, ContextProvider, Message, SessionContext, SupportsAgentRun
-from agent_framework.exceptions import (
-    IntegrationException,
-    IntegrationInvalidAuthException,
-    IntegrationInvalidRequestException,
-)
-
 from day1_client import Day1, Day1Error
 from day1_client.adapting import append, in_thread, message, recall, to_json, whose_is
+from day1_client.extras import needs
+
+with needs("agent-framework"):
+    from agent_framework import AgentSession, ContextProvider, Message, SessionContext, SupportsAgentRun
+    from agent_framework.exceptions import (
+        IntegrationException,
+        IntegrationInvalidAuthException,
+        IntegrationInvalidRequestException,
+    )
 
 PROMPT = "## Memory\nThis is known from earlier conversations; check it before relying on it:"
 MAX_TOKENS = 800

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
-
 from day1_client import Day1, Day1Error
 from day1_client import types as t
+from day1_client.extras import needs
 from day1_client.files import Files, format_size, measure
+
+with needs("anthropic"):
+    from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 
 ROOT = "memories"
 GONE = "The path {} does not exist. Please provide a valid path."
-EXISTS = "File {} already exists"
 HEADER = "Here're the files and directories up to 2 levels deep in {}, excluding hidden items:\n"
 EDITED = "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
 NOT_THERE = "No replacement was performed, old_str `{}` did not appear verbatim in {}."
@@ -54,7 +55,7 @@ class Day1MemoryTool(BetaAbstractMemoryTool):
 
     def create(self, command: Any) -> str:
         if not self.files.create(parse(command.path), command.file_text):
-            raise ToolError(EXISTS.format(command.path))
+            raise ToolError(f"File {command.path} already exists")
         return f"File created successfully at: {command.path}"
 
     def str_replace(self, command: Any) -> str:
@@ -68,9 +69,8 @@ class Day1MemoryTool(BetaAbstractMemoryTool):
             return text.replace(command.old_str, command.new_str)
 
         old, new = self._edit(command.path, replace)
-        changed = old[: old.find(command.old_str)].count("\n")
-        first = max(0, changed - 2)
-        return EDITED + number(new.split("\n")[first : changed + 3], first + 1)
+        line = old[: old.find(command.old_str)].count("\n")
+        return EDITED + number(new.split("\n")[max(0, line - 2) : line + 3], max(1, line - 1))
 
     def insert(self, command: Any) -> str:
         def add(text: str) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from functools import partial
-from itertools import islice
 from typing import Any
 
-from crewai.memory.types import MemoryRecord, ScopeInfo
-
 from day1_client import Day1, adapting
-from day1_client.adapting import ItemTree, awaited, clean, forget
+from day1_client.adapting import ItemTree, awaited, clean, cosine, forget
+from day1_client.extras import needs
+
+with needs("crewai"):
+    from crewai.memory.types import MemoryRecord, ScopeInfo
 
 OVERSAMPLING = 3  # of hits, which categories, metadata and scores filter afterwards
 Records = list[MemoryRecord]
@@ -65,14 +65,14 @@ class Day1Storage:
     ) -> list[tuple[MemoryRecord, float]]:
         """Return the records that are nearest to a query, with a score between 0 and 1."""
         if (text := adapting.read_text(query_embedding)) is None:
-            near = partial(adapting.cosine, query_embedding)
-            found = [(one, near(one.embedding or [])) for one in self._records(scope_prefix)]
+            records = self._records(scope_prefix)
+            found = [(one, cosine(query_embedding, one.embedding or [])) for one in records]
             found.sort(key=lambda pair: -pair[1])
         else:
             rows = self.tree.search_rows(text, scope_prefix, limit * OVERSAMPLING)
             found = [(read_record(row), score) for row, score in rows]
-        fits = (one for one in found if one[1] >= min_score and has(one[0], categories, metadata_filter))
-        return list(islice(fits, limit))
+        fits = [one for one in found if one[1] >= min_score and has(one[0], categories, metadata_filter)]
+        return fits[:limit]
 
     def delete(
         self,

@@ -38,8 +38,11 @@ def _restore(kind: type[Day1Error], text: str, kept: dict[str, Any]) -> Day1Erro
     return error
 
 
-class Unreachable(Day1Error):
-    """No answer came: no network, a broken connection, or nothing in time."""
+class Unreachable(Day1Error, ConnectionError):
+    """No answer came: no network, a broken connection, or nothing in time.
+
+    It is a ConnectionError, which frameworks and programs know that have no error of their own for that.
+    """
 
     code = "unreachable"
 

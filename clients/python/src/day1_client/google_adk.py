@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from google.adk.events.event import Event
-from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
-from google.adk.memory.memory_entry import MemoryEntry
-from google.adk.sessions.session import Session
-from google.genai.types import Content, Part
-
 from day1_client import Day1
 from day1_client.adapting import Hit, append, clean, clean_json, find, in_thread, message, to_json, whose
 from day1_client.codes import NotFound
+from day1_client.extras import needs
+
+with needs("google-adk"):
+    from google.adk.events.event import Event
+    from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
+    from google.adk.memory.memory_entry import MemoryEntry
+    from google.adk.sessions.session import Session
+    from google.genai.types import Content, Part
 
 MAX_RESULTS = 10
 UNKNOWN_SESSION = "adk-unknown-session"

@@ -8,11 +8,13 @@ from datetime import datetime
 from typing import Any, cast
 from urllib.parse import quote, unquote
 
-from langgraph.store import base
-
 from day1_client import Day1
 from day1_client import types as t
 from day1_client.codes import ScopeMissing
+from day1_client.extras import needs
+
+with needs("langgraph"):
+    from langgraph.store import base
 
 MAX_CALLS = 1_000  # of a request, at most MAX_SEARCHES of them searches
 MAX_SEARCHES = 50
@@ -35,12 +37,8 @@ class Day1Store(base.BaseStore):
         ttl: base.TTLConfig | None = None,
         search_type: t.SearchType = "hybrid",
     ) -> None:
-        self.memory, self.fields, self.ttl_config, self.search_type = (
-            memory or Day1(),
-            fields,
-            ttl,
-            search_type,
-        )
+        self.memory, self.fields = memory or Day1(), fields
+        self.ttl_config, self.search_type = ttl, search_type
         self._renews = True  # until a key that may only read is met
 
     def batch(self, ops: Iterable[base.Op]) -> list[base.Result]:

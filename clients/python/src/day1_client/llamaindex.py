@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from llama_index.core.base.llms.types import ChatMessage, MessageRole
-from llama_index.core.memory import BaseMemoryBlock, Memory
-from llama_index.core.storage.chat_store.base_db import MessageStatus
-from pydantic import Field
-
 from day1_client import Day1
 from day1_client.adapting import append, in_thread, recall, whose
+from day1_client.extras import needs
 from day1_client.llamaindex_chat import Day1ChatStore, write_message
+
+with needs("llamaindex"):
+    from llama_index.core.base.llms.types import ChatMessage, MessageRole
+    from llama_index.core.memory import BaseMemoryBlock, Memory
+    from llama_index.core.storage.chat_store.base_db import MessageStatus
+    from pydantic import Field
 
 __all__ = ["Day1ChatStore", "Day1Memory", "Day1MemoryBlock"]
 MAX_TOKENS = 800

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
-from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, MessageStatus
-from pydantic import ConfigDict, Field
-
 from day1_client import Day1
 from day1_client.adapting import append, in_thread, list_messages, message, name_session, read_session, whose
 from day1_client.codes import NotFound
+from day1_client.extras import needs
+
+with needs("llamaindex"):
+    from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
+    from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, MessageStatus
+    from pydantic import ConfigDict, Field
 
 BATCH_SIZE = 1_000
 TEXTS = ("user", "assistant", "system")  # roles of messages that may be no more than a text

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import quote
 
-from agents.memory import SessionSettings
-from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
-
 from day1_client import Day1
 from day1_client import types as t
 from day1_client.codes import KeyTaken, NotFound, StaleVersion
+from day1_client.extras import needs
+
+with needs("openai-agents"):
+    from agents.memory import SessionSettings
+    from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
 
 if TYPE_CHECKING:
     from agents import TResponseInputItem

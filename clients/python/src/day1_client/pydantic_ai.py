@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from pydantic_ai import FunctionToolset, ModelRetry, RunContext
-from pydantic_ai.exceptions import ToolFailed, UserError
-
 from day1_client import Day1, Day1Error
 from day1_client.adapting import clean, in_thread, name_session, recall, whose_is
 from day1_client.errors import ServerTooOld
+from day1_client.extras import needs
+
+with needs("pydantic-ai"):
+    from pydantic_ai import FunctionToolset, ModelRetry, RunContext
+    from pydantic_ai.exceptions import ToolFailed, UserError
 
 INSTRUCTIONS = (
     "You have a memory of earlier conversations. Call recall before you answer what may depend on them, and"

@@ -6,18 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
-from strands.memory import (
-    AddMessagesContext,
-    ExtractionConfig,
-    InvocationTrigger,
-    MemoryEntry,
-    MemoryStore,
-    SearchOptions,
-)
-from strands.types.content import ContentBlock, Message
-
 from day1_client import Day1
 from day1_client.adapting import append, clean, clean_json, find, in_thread, message, to_json, whose
+from day1_client.extras import needs
+
+with needs("strands"):
+    from strands.memory import (
+        AddMessagesContext,
+        ExtractionConfig,
+        InvocationTrigger,
+        MemoryEntry,
+        MemoryStore,
+        SearchOptions,
+    )
+    from strands.types.content import ContentBlock, Message
 
 MAX_RESULTS = 5
 
