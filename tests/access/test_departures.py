@@ -1,13 +1,11 @@
 """Who leaves, leaves: what a member made ends with the membership; superusers; who may be taken for whom."""
 
-import json
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 
-from day1site.cli import main as run_command
 from memory.actors import Actor, local_actor
 from memory.engines.access.invitations import InvitationEngine
 from memory.engines.access.key_actors import get_actor
@@ -25,7 +23,6 @@ from tests.queries import list_queries
 pytestmark = pytest.mark.django_db(transaction=True)
 ENGINE, KEYS, LINKS = MemberEngine(), KeyEngine(), InvitationEngine()
 Role = Membership.Role
-MADE = (ApiKey, Invitation, Membership)
 
 
 def join(name: str, project: Project, role: str = Role.OWNER) -> Membership:
@@ -311,22 +308,3 @@ def test_members_over_rest(leaver: Membership, made: dict[str, Any], project: Pr
         ("lea", "agent", "key"),
     ]
     refused(Api(made["token"]).get("/facts"), 401, "unauthenticated")
-
-
-def test_members_by_the_command_line(
-    leaver: Membership, made: dict[str, Any], capsys: pytest.CaptureFixture[str]
-) -> None:
-    def run(*words: str) -> str:
-        assert run_command(["--project", "test", "members", *words]) == 0
-        return "".join(capsys.readouterr())
-
-    User.objects.filter(username="lea").update(is_superuser=True)
-    assert "lea\towner\tsuperuser" in run()
-    assert "lea: would end with the membership: keys 2, invitations 1, logins 0." in run(
-        "remove", "lea", "--dry-run"
-    )
-    assert json.loads(run("remove", "lea", "--format", "json"))["counts"]["keys"] == 2
-    assert run("add", "lea", "--role", "maintainer") == "lea\tmaintainer\n"
-    assert run("role", "lea", "viewer") == "lea\tviewer\n"
-    assert run_command(["--project", "test", "members", "remove", "max"]) == 1
-    assert "max is the last owner" in capsys.readouterr().err

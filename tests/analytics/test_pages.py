@@ -66,14 +66,6 @@ def test_agents_by_their_rejected_facts(curator: Client, write: Write, actor: Ac
     assert curator.get("/p/test/agent").status_code in (400, 404)
 
 
-def test_a_viewer_sees_figures_but_no_junk(viewer: Client, write: Write) -> None:
-    write("One.")
-    page = viewer.get(PATH)
-    assert page.status_code == 200
-    assert "Expired or outdated" not in text(page)
-    assert viewer.get(f"/admin{PATH}").status_code in (302, 403)
-
-
 def test_ranges_and_csv(curator: Client, write: Write) -> None:
     write("One.")
     assert curator.get(f"{PATH}?days=3650").status_code == 200

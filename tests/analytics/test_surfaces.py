@@ -1,7 +1,6 @@
 """Figures over REST, as CSV, and on the command line."""
 
 import csv
-import json
 from typing import Any
 
 import pytest
@@ -9,8 +8,7 @@ import pytest
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.models import Project
-from tests.command_line import Day1
-from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
+from tests.memory.api.client import Api, api_for, nothing_left, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -91,48 +89,6 @@ def test_csv_by_name_or_by_what_is_accepted(api: Api) -> None:
     assert answer["Content-Type"] == "application/json"
 
 
-@pytest.mark.parametrize(
-    ("path", "status", "code", "field"),
-    [
-        ("overview?days=0", 400, "invalid", "days"),
-        ("overview?days=x", 400, "invalid", "days"),
-        ("overview?format=xml", 400, "invalid", "format"),
-        ("overview?colour=red", 400, "unknown_field", "colour"),
-        ("overview?branch=none", 404, "not_found", None),
-        ("trends?granularity=week", 400, "invalid", "granularity"),
-        ("trends?since=2999-01-01", 400, "invalid", "since"),
-        ("trends?since=2020-01-02&until=2020-01-01", 400, "invalid", "until"),
-        ("sessions/nobody", 404, "not_found", None),
-        ("agents/nobody", 404, "not_found", None),
-        (f"conversations/{UNKNOWN}", 404, "not_found", None),
-        ("conversations/x", 400, "invalid", "conversation_id"),
-    ],
-)
-def test_refusals(api: Api, path: str, status: int, code: str, field: str | None) -> None:
-    with nothing_left():
-        refused(api.get(f"/analytics/{path}"), status, code, field)
-
-
 def test_ten_years_work_and_are_bounded(api: Api) -> None:
     found = api.get("/analytics/trends?since=2016-11-26&granularity=hour").json()
     assert (len(found["points"]) <= 400, sum(point["facts"] for point in found["points"])) == (True, 2)
-
-
-def test_a_key_of_another_project_or_branch_counts_nothing(stranger: Api, project: Project) -> None:
-    refused(stranger.get("/analytics/sessions/s1"), 404, "not_found")
-    assert stranger.get("/analytics/overview").json()["counts"]["facts"] == 0
-    bound = api_for(project, scopes=["read"], branch_patterns=["task/*"])
-    refused(bound.get("/analytics/overview"), 403, "branch_forbidden")
-    refused(bound.get("/analytics/sessions/s1"), 403, "branch_forbidden")
-
-
-def test_the_command_line(day1: Day1) -> None:
-    status, out, _ = day1("analytics")
-    assert (status, "counts: facts 2, conversations 1" in out) == (0, True)
-    lines = day1("analytics", "trends", "--days", "2")[1].splitlines()
-    assert (lines[0].split("\t")[:2], lines[2].split("\t")[1:3]) == (["from", "facts"], ["2", "1"])
-    assert "tool\tcalls\tfailed\nBash\t1\t0" in day1("analytics", "session", "s1")[1]
-    row = json.loads(day1("--format", "json", "analytics", "agent", "ada")[1])
-    assert (row["facts"], row["rejected"]) == (2, 0)
-    assert "junk: in_use 2" in day1("analytics", "curation", "--days", "7")[1]
-    assert day1("analytics", "agent", "nobody")[0] == 1

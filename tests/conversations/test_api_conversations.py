@@ -2,9 +2,8 @@
 
 import pytest
 
-from tests.memory.api.client import UNKNOWN, Api, api_for, refused
+from tests.memory.api.client import Api, api_for, refused
 
-ANSWER = [("assistant", "The clock."), ("user", "Thanks.")]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -94,16 +93,6 @@ def test_thoughts_are_for_curators(api: Api, talk: str, project) -> None:
     assert (seen["thinking"], seen["has_thinking"]) == (None, True)
 
 
-def test_a_repeated_request_adds_nothing(api: Api, talk: str) -> None:
-    body = {"role": "user", "content": "once"}
-    first = api.post(f"{talk}/messages", body, Idempotency_Key="k").json()
-    again = api.post(f"{talk}/messages", body, Idempotency_Key="k").json()
-    assert again["id"] == first["id"]
-    other = api.post(f"{talk}/messages", {**body, "content": "x"}, Idempotency_Key="k")
-    refused(other, 409, "conflict", "Idempotency-Key")
-    assert api.get(talk).json()["message_count"] == 1
-
-
 def test_a_foreign_project_takes_nothing_along(api: Api, stranger: Api, talk: str) -> None:
     uid = talk.rsplit("/", 1)[1]
     message = api.post(f"{talk}/messages", {"role": "user", "content": "mine"}).json()["id"]
@@ -123,49 +112,3 @@ def test_a_foreign_project_takes_nothing_along(api: Api, stranger: Api, talk: st
         ("/scores", {"target_type": "conversation", "target_id": uid, "dimension": "safety", "value": 1}),
     ):
         refused(stranger.post(path, body), 404, "not_found")
-
-
-def test_a_fork(api: Api, talk: str, project) -> None:
-    said = [{"role": "user", "content": text} for text in ("one", "two")]
-    rows = api.post(f"{talk}/messages/batch", {"messages": said}).json()["results"]
-    body = {"message_id": rows[0]["id"], "title": "Again", "session_id": "s2"}
-    answer = api.post(f"{talk}/fork", body)
-    made = answer.json()
-    assert (answer.status_code, made["title"], made["session_id"], made["model"]) == (201, "Again", "s2", "m")
-    assert talk.endswith(made["parent_conversation_id"])
-    assert made["fork_point_message_id"] == rows[0]["id"]
-    api.post(f"/conversations/{made['id']}/messages", {"role": "user", "content": "else"})
-    thread = api.get(f"/conversations/{made['id']}/messages").json()["results"]
-    assert [(row["sequence_num"], row["content"]) for row in thread] == [(1, "one"), (2, "else")]
-    stats = api.get(f"/conversations/{made['id']}/stats").json()
-    assert (stats["messages"], stats["shared_messages"], stats["roles"]) == (2, 1, {"user": 2})
-    forks = api.get(f"/conversations?parent_conversation_id={made['parent_conversation_id']}").json()
-    assert [row["id"] for row in forks["results"]] == [made["id"]]
-    on_branch = api.post(f"{talk}/fork", {"message_id": rows[0]["id"], "memory_branch": "task/again"}).json()
-    assert (on_branch["branch"], on_branch["fork_point_message_id"]) == ("task/again", rows[0]["id"])
-
-
-def test_forks_that_are_refused(api: Api, talk: str, project) -> None:
-    row = api.post(f"{talk}/messages", {"role": "user", "content": "one"}).json()
-    refused(api.post(f"{talk}/fork", {}), 400, "invalid", "message_id")
-    refused(api.post(f"{talk}/fork", {"message_id": UNKNOWN}), 404, "not_found")
-    refused(api.post(f"{talk}/fork", {"message_id": row["id"], "at": 1}), 400, "unknown_field", "at")
-    bound = api_for(project, scopes=["write"], branch_patterns=["task/*"])
-    body = {"message_id": row["id"], "memory_branch": "task/again"}
-    refused(bound.post(f"{talk}/fork", body), 403, "branch_forbidden")
-    assert api.get("/branches/task/again").status_code == 404
-
-
-def test_a_cherry_pick(api: Api, talk: str) -> None:
-    said = [{"role": "user", "content": text} for text in ("one", "two", "three")]
-    rows = api.post(f"{talk}/messages/batch", {"messages": said}).json()["results"]
-    body = {"message_ids": [rows[2]["id"], rows[0]["id"]], "title": "Best of"}
-    answer = api.post(f"{talk}/cherry-pick", body)
-    made = answer.json()
-    assert (answer.status_code, made["added"], made["fact_ids"]) == (201, 2, [])
-    assert [row["picked_from"] for row in made["messages"]] == body["message_ids"]
-    assert (made["conversation"]["title"], made["conversation"]["message_count"]) == ("Best of", 2)
-    known = api.post(f"{talk}/cherry-pick", body)
-    again = known.json()
-    assert known.status_code == 200
-    assert (again["added"], again["conversation"]["id"]) == (0, made["conversation"]["id"])

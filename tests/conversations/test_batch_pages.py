@@ -1,6 +1,5 @@
 """The pages of batches, exports, imports and compactions of conversations, and the list of ratings."""
 
-import json
 import re
 from typing import Any
 
@@ -86,18 +85,6 @@ class TestBatches:
         assert "max_total_cost" in refused
         assert batch.replays.get().state == "stopped"
 
-    def test_what_is_refused_keeps_what_was_typed(self, curator: Client, talk: Conversation) -> None:
-        answer = curator.post(BATCHES, {"name": "Mine", "session_id": "nobody"})
-        assert answer.status_code == 400
-        assert "There is no conversation to replay." in text(answer)
-        assert 'value="Mine"' in answer.content.decode()
-        assert not ReplayBatch.objects.exists()
-
-    def test_an_empty_list_says_how_it_is_filled(self, viewer: Client, main: Branch) -> None:
-        page = text(viewer.get(BATCHES))
-        assert "No batch was begun yet." in page
-        assert "Begin the batch" not in page
-
 
 class TestFiles:
     def test_what_was_exported_is_imported(self, curator: Client, viewer: Client, talk: Conversation) -> None:
@@ -112,42 +99,6 @@ class TestFiles:
         )
         assert "It was imported before" in text(again)
         assert Conversation._base_manager.count() == 2
-
-    def test_as_markdown(self, viewer: Client, talk: Conversation) -> None:
-        answer = viewer.get(f"{PATH}/{talk.uid}/export?format=markdown")
-        assert answer["Content-Type"].startswith("text/markdown")
-        assert answer.content.decode().startswith("# Login\n")
-
-    def test_markdown_is_imported_too(self, curator: Client, viewer: Client, talk: Conversation) -> None:
-        text_file = viewer.get(f"{PATH}/{talk.uid}/export?format=markdown").content
-        made = curator.post(f"{PATH}/import", {"file": SimpleUploadedFile("c.md", text_file)})
-        assert made.status_code == 302
-        assert "The clock is wrong." in text(curator.get(made["Location"]))
-        wrong = SimpleUploadedFile("c.md", text_file + b"\nLoose words.\n")
-        refused = curator.post(f"{PATH}/import", {"file": wrong})
-        lines = text_file.count(b"\n") + 2
-        assert (refused.status_code, f"Line {lines}: this is no heading" in text(refused)) == (400, True)
-
-    @pytest.mark.parametrize(
-        ("content", "words"),
-        [
-            (b"{", "The file is no JSON document."),
-            (b"\xff\xfe", "The file is no text in UTF-8."),
-            (b"Hello", "Line 1: a conversation begins with"),
-            (b'{"format": "other"}', "This is no conversation"),
-            (None, "Choose a file."),
-        ],
-    )
-    def test_refusals(self, curator: Client, main: Branch, content: bytes | None, words: str) -> None:
-        sent = {} if content is None else {"file": SimpleUploadedFile("c.json", content)}
-        answer = curator.post(f"{PATH}/import", sent)
-        assert (answer.status_code, words in text(answer)) == (400, True)
-        assert not Conversation._base_manager.exists()
-
-    def test_a_wrong_message_is_named(self, curator: Client, main: Branch) -> None:
-        document = {"format": "day1-conversation", "schema_version": 1, "messages": [{"role": "king"}]}
-        sent = {"file": SimpleUploadedFile("c.json", json.dumps(document).encode())}
-        assert "Message 1:" in text(curator.post(f"{PATH}/import", sent))
 
 
 class TestCompaction:
@@ -169,18 +120,6 @@ class TestCompaction:
         assert re.search(r'name="keep"[^>]*value="(\d+)"', page)[1] == keep
         made = curator.post(f"{PATH}/{row.uid}/compact", {"keep": keep}, follow=True)
         assert f"{messages - int(keep)} messages are summed up." in text(made)
-
-    def test_one_message_is_not_summed_up(self, curator: Client, actor: Actor, main: Branch) -> None:
-        row = conversations.create_conversation(actor=actor)
-        MessageEngine().write_message(conversation_id=row.uid, role="user", content="Hi", actor=actor)
-        page = text(curator.get(f"{PATH}/{row.uid}"))
-        assert ("that takes two messages" in page, "Sum up" in page) == (True, False)
-
-    @pytest.mark.parametrize("keep", ["50", "", "-1"])
-    def test_refusals(self, curator: Client, talk: Conversation, keep: str) -> None:
-        answer = curator.post(f"{PATH}/{talk.uid}/compact", {"keep": keep}, follow=True)
-        assert "keep" in text(answer) or "no more than 50 messages" in text(answer)
-        assert not Compaction.objects.exists()
 
 
 def test_ratings_are_listed_for_curators(

@@ -11,7 +11,6 @@ from conversations.models import Compaction, Conversation, Message
 from memory.actors import Actor
 from memory.engines.erasure.engine import ErasureEngine
 from memory.exceptions import Invalid, NotFound
-from tests.memory.api.client import Api, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 engine, conversations, messages = CompactionEngine(), ConversationEngine(), MessageEngine()
@@ -109,14 +108,3 @@ def test_what_is_refused(talk: Conversation, actor: Actor) -> None:
     with pytest.raises(NotFound):
         engine.compact_conversation(conversation_id=actor.project_id, actor=actor)
     assert not Compaction.objects.exists()
-
-
-def test_over_rest(talk: Conversation, api: Api) -> None:
-    path = f"/conversations/{talk.uid}/compact"
-    assert api.get(path).json()["compaction"] is None
-    made = api.post(path, {"keep": 9})
-    assert (made.status_code, made.json()["messages"]) == (201, 3)
-    found = api.get(path).json()
-    assert (found["compaction"], len(found["messages"])) == (made.json(), 9)
-    refused(api.post(path, {"keep": 12}), 400, "invalid", "keep")
-    refused(api.get(f"{path}?limit=0"), 400, "invalid", "limit")

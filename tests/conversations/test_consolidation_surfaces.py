@@ -8,14 +8,12 @@ import pytest
 
 from conversations.engines.consolidation.engine import ConsolidationEngine
 from memory.actors import Actor
-from memory.engines.branches.manager import BranchManager
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.models import Membership, Project
-from tests.command_line import Day1
 from tests.conversations.test_consolidation_runs import ARGON, NEARLY, dump, run, shown
-from tests.memory.api.client import Api, api_for, nothing_left, refused
+from tests.memory.api.client import Api, nothing_left, refused
 from tests.memory.views.conftest import browser, person
 from tests.memory.views.test_page_frame import text
 
@@ -84,63 +82,6 @@ def test_a_dry_run_is_answered_anew_and_not_stored(api: Api) -> None:
         assert dump()["IdempotencyRecord"] == []
 
 
-def test_a_task_is_consolidated_at_its_own_address(api: Api) -> None:
-    task = api.post("/tasks", {"name": "Twice", "objectives": ["One."]}).json()
-    path = f"/tasks/{task['slug']}/consolidate"
-    for end in (".", "!"):
-        fact = {"fact_text": f"Argon2 hashes the passwords of every account{end}", "confidence": 0.9}
-        api.post("/facts", {**fact, "branch": task["branch"], "category": "decision"})
-    dry = api.post(path, {"dry_run": True})
-    assert (dry.status_code, dry.json()["dry_run"], dry.json()["deduplicated"]) == (200, True, 1)
-    made = api.post(path, {})
-    assert (made.status_code, made.json()["deduplicated"], len(made.json()["durable_facts"])) == (201, 1, 1)
-    assert api.post(path, {}).json()["deduplicated"] == 0
-    assert [one["target"] for one in api.get(f"{RUNS}?level=task").json()["results"]] == [task["slug"]] * 2
-    with nothing_left():
-        refused(api.post("/tasks/nothing/consolidate", {}), 404, "not_found")
-        refused(api.post(path, {"level": "task"}), 400, "unknown_field", "level")
-
-
-def test_an_undo_names_what_was_built_on_it(api: Api, actor: Actor, say: Say) -> None:
-    say(NEARLY, session="s2")
-    first = run(actor).run
-    run(actor, "s2")
-    (fact,) = FactEngine().list_facts(actor=actor).results
-    refused = api.post(f"{RUNS}/{first.pk}/undo", {})
-    assert (refused.status_code, refused.json()["code"]) == (409, "conflict")
-    assert refused.json()["data"] == {"count": 1, "changed": [str(fact.uid)]}
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "code"),
-    [
-        ({}, 400, "invalid"),
-        ({"level": "session"}, 400, "invalid"),
-        ({"level": "dream", "target": "s1"}, 400, "invalid"),
-        ({"level": "session", "target": "s1", "more": 1}, 400, "unknown_field"),
-        ({"level": "session", "target": "s0"}, 404, "not_found"),
-        ({"level": "agent", "target": "nobody"}, 404, "not_found"),
-        ({"level": "task", "target": "nothing"}, 404, "not_found"),
-        ({"level": "session", "target": "active"}, 409, "conflict"),
-        ({"level": "agent", "target": "ada", "branch": "task/old"}, 409, "branch_archived"),
-    ],
-)
-def test_refusals(api: Api, actor: Actor, say: Say, body: dict[str, Any], status: int, code: str) -> None:
-    say(ARGON, session="active")
-    BranchManager().create_branch(name="task/old", actor=actor)
-    BranchManager().archive_branch(name="task/old", actor=actor)
-    answer = api.post(RUNS, body)
-    assert (answer.status_code, answer.json()["code"]) == (status, code)
-    assert shown(actor) == []
-
-
-def test_a_key_of_another_branch_sees_no_run(project: Project, actor: Actor) -> None:
-    found = run(actor).run
-    own = api_for(project, scopes=["curate"], branch_patterns=["task/*"])
-    assert own.get(RUNS).json()["results"] == []
-    assert own.post(f"{RUNS}/{found.pk}/undo", {}).status_code == 404
-
-
 def test_changes_are_accepted_and_rejected(api: Api, actor: Actor, say: Say) -> None:
     say("We decided to rotate keys monthly.")
     found = run(actor)
@@ -167,36 +108,6 @@ def test_changes_are_accepted_and_rejected(api: Api, actor: Actor, say: Say) -> 
 
 
 # ---- the command line --------------------------------------------------------------------------------------
-
-
-def test_commands(day1: Day1, actor: Actor) -> None:
-    status, out, err = day1("consolidate", "session", "s1", "--dry-run")
-    assert (status, err, "created\t" + ARGON in out) == (0, "", True)
-    assert day1("consolidate")[1] == ""
-    assert day1("consolidate", "session", "s1")[0] == 0
-    status, out, _ = day1("consolidate", "runs", "--level", "session")
-    cells = out.splitlines()[1].split("\t")
-    assert cells[1:9] == ["session", "s1", "main", "done", "1", "1", "0", "0"]
-    assert ARGON in day1("consolidate", "show", cells[0])[1]
-    fact = next(line for line in day1("consolidate", "show", cells[0])[1].splitlines() if ARGON in line)
-    uid = fact.split("\t")[2]
-    assert "\taccepted\t" in day1("consolidate", "accept", cells[0], "--fact", uid)[1]
-    assert day1("consolidate", "accept", cells[0], "--min-confidence", "0.95")[0] == 1
-    assert "\trejected\t" in day1("consolidate", "reject", cells[0], "--fact", uid)[1]
-    assert shown(actor) == []
-    assert day1("consolidate", "undo", cells[0]) == (0, f"{cells[0]}\tundone\n", "")
-    status, _, err = day1("consolidate", "agent", "nobody")
-    assert (status, err) == (1, "not_found: nobody has no active facts on this branch.\n")
-    assert day1("consolidate", "session")[0] == 2
-
-
-def test_a_command_names_what_was_built_on_a_run(day1: Day1, actor: Actor, say: Say) -> None:
-    first = run(actor, "s1").run
-    say(NEARLY, session="s2")
-    run(actor, "s2")
-    (fact,) = FactEngine().list_facts(actor=actor).results
-    told = f"This cannot be undone any more: 1 of the memories that it touched changed since. {fact.uid}\n"
-    assert day1("consolidate", "undo", str(first.pk)) == (1, "", f"conflict: {told}")
 
 
 # ---- pages -------------------------------------------------------------------------------------------------
@@ -286,30 +197,6 @@ def test_a_page_names_what_stands_in_the_way_of_an_undo(project: Project, actor:
     assert "Nothing of the run that is left to answer" in text(
         curator.post(address, {"do": "sure"}, follow=True)
     )
-
-
-def test_a_second_click_on_undo_says_so_on_the_page(project: Project, actor: Actor) -> None:
-    curator = browser(person("cora", project, Membership.Role.CURATOR))
-    address = f"/p/test/consolidation/{run(actor).run.pk}"
-    curator.post(address)
-    again = curator.post(address, follow=True)
-    assert (again.status_code, "This run was undone already." in text(again)) == (200, True)
-
-
-def test_a_refused_start_keeps_what_was_typed(project: Project) -> None:
-    curator = browser(person("cora", project, Membership.Role.CURATOR))
-    refused = curator.post("/p/test/consolidation", {"level": "session", "target": "nowhere"})
-    assert (refused.status_code, 'value="nowhere"' in text(refused)) == (404, True)
-
-
-def test_a_viewer_reads_and_does_nothing(project: Project, actor: Actor) -> None:
-    found = run(actor).run
-    viewer = browser(person("vera", project))
-    page = text(viewer.get(f"/p/test/consolidation/{found.pk}"))
-    assert (ARGON in page, "Undo this run" in page) == (True, False)
-    assert "Start a run" not in text(viewer.get("/p/test/consolidation"))
-    assert viewer.post(f"/p/test/consolidation/{found.pk}").status_code == 403
-    assert len(shown(actor)) == 1
 
 
 def test_texts_of_what_was_erased_or_hidden_are_in_no_report(api: Api, actor: Actor) -> None:

@@ -57,20 +57,6 @@ def test_of_a_branch_and_a_point(talk: Any, actor: Actor, main: Branch) -> None:
     assert list(list_forks(actor=actor, at=before)) == []
 
 
-def test_over_rest_and_as_a_filter(talk: Any, actor: Actor, api: Any) -> None:
-    made = fork(talk, actor, 1)
-    listed = {
-        value: [one["id"] for one in api.get(f"/conversations?fork={value}").json()["results"]]
-        for value in ("true", "false", "")
-    }
-    assert listed == {
-        "true": [str(made.uid)],
-        "false": [str(talk[0].uid)],
-        "": [str(made.uid), str(talk[0].uid)],
-    }
-    assert api.get("/conversations?fork=perhaps").status_code == 400
-
-
 class TestPage:
     def test_what_it_tells(self, viewer: Client, talk: Any, actor: Actor) -> None:
         fork(talk, actor, 1, title="By hand", agent_id="ledger")
@@ -97,14 +83,3 @@ class TestPage:
             viewer.get(f"{PATH}/forks?parent_conversation_id={UUID(int=1)}")
         )
         assert "There is no filter colour." in text(viewer.get(f"{PATH}/forks?colour=red"))
-
-    def test_by_pages_in_both_frames(self, curator: Client, talk: Any, actor: Actor) -> None:
-        for number in range(51):
-            fork(talk, actor, 0, title=f"Fork {number:02}")
-        for path in (f"{PATH}/forks", "/admin/p/test/conversations/forks"):
-            page = curator.get(path)
-            assert ("Fork 50" in text(page), "Fork 00" in text(page)) == (True, False)
-            assert 'rel="next"' in page.content.decode()
-
-    def test_an_empty_list_says_how_it_is_filled(self, viewer: Client, main: Branch) -> None:
-        assert "Nothing was forked on this branch yet." in text(viewer.get(f"{PATH}/forks"))

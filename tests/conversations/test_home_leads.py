@@ -3,7 +3,6 @@
 import html
 import random
 import re
-from dataclasses import replace
 
 import pytest
 from django.test import Client
@@ -15,7 +14,7 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.lookup import find_branch
-from memory.exceptions import BranchForbidden, NotFound
+from memory.exceptions import NotFound
 from memory.models import Membership, Project, Session
 from tests.conversations.test_prompt_recall import lines
 from tests.memory.api.client import Api, api_for
@@ -102,12 +101,6 @@ def test_an_old_session_that_is_told_something_now_is_first(api: Api, actor: Act
     assert read_tellings(actor) == said != []
 
 
-def test_who_may_not_read_the_branch_is_refused(actor: Actor) -> None:
-    tasks = replace(actor, branch_patterns=("task/*",))
-    with pytest.raises(BranchForbidden):
-        list_tellings(actor=tasks, branch=find_branch(actor, "main"), limit=6, now=timezone.now())
-
-
 def read_card(client: Client, name: str, path: str = "/p/test/") -> str:
     """Return the words of a card of Home."""
     page = html.unescape(client.get(path).content.decode())
@@ -183,20 +176,6 @@ def test_what_is_right_takes_the_place_of_a_line(actor: Actor, api: Api, curator
     assert (new.fact_text, new.category) == ("The port is 81.", "decision")
     answer(curator, "", answer=button, **{field: "From an old page."})
     assert FactEngine().get_fact(fact_id=new.uid, actor=actor).version == new.version
-
-
-def test_a_viewer_and_an_old_page_change_nothing(actor: Actor, curator: Client, project: Project) -> None:
-    fact = FactEngine().write_fact(fact_text="One.", actor=actor).fact
-    assert (
-        browser(person("vera", project))
-        .post("/p/test/session/told", {"answer": f"wrong:{fact.uid}:1"})
-        .status_code
-        == 403
-    )
-    FactEngine().update_fact(fact_id=fact.uid, updates={"priority": "P1"}, actor=actor)
-    answer(curator, "", answer=f"outdated:{fact.uid}:1")
-    now = FactEngine().get_fact(fact_id=fact.uid, actor=actor)
-    assert (now.version, now.valid_until, now.verification_status) == (2, None, "unverified")
 
 
 def test_each_telling_is_folded_but_the_newest(api: Api, curator: Client) -> None:

@@ -3,10 +3,9 @@
 import re
 
 import pytest
-from django.test import Client
 
 from memory.models import AuditEntry, Membership, Project
-from tests.memory.api.client import Api, api_for
+from tests.memory.api.client import Api
 from tests.memory.views.conftest import browser, person
 from tests.memory.views.test_page_frame import text
 from tests.site.hook_events import CONSOLIDATOR, HOOK, event, learn
@@ -91,21 +90,6 @@ def test_refusals(api: Api, path: str, body: dict[str, object], status: int, cod
     assert (answer.status_code, answer.json()["code"]) == (status, code)
 
 
-def test_who_may(project: Project, api: Api) -> None:
-    writer = api_for(project, scopes=["write"])
-    assert writer.get("/learning").status_code == 200
-    assert writer.patch("/learning/decision", {"enabled": False}).status_code == 403
-    assert states(api)["decision"][0] is True
-    own = api_for(project, scopes=["curate"], branch_patterns=["agents/*"])
-    assert own.patch("/learning/decision", {"enabled": False}).status_code == 403
-    assert states(api)["decision"][0] is True
-
-
-def test_another_project_is_another_switch(api: Api, stranger: Api) -> None:
-    api.patch("/learning/decision", {"enabled": False})
-    assert (states(api)["decision"][0], states(stranger)["decision"][0]) == (False, True)
-
-
 def test_the_page_tells_and_switches(project: Project, api: Api) -> None:
     speak(api, "s1", SAID)
     curator = browser(person("cora", project, Membership.Role.CURATOR))
@@ -118,18 +102,3 @@ def test_the_page_tells_and_switches(project: Project, api: Api) -> None:
     assert states(api)["decision"] == (False, 1, 1)
     curator.post("/p/test/learning/decision", {"do": "switch:true"})
     assert states(api)["decision"] == (True, 1, 1)
-
-
-def test_the_page_of_the_admin(project: Project, admin_client: Client) -> None:
-    user = admin_client.get("/admin/").wsgi_request.user
-    Membership.objects.create(user=user, project=project, role=Membership.Role.MAINTAINER)
-    page = text(admin_client.get("/admin/p/test/learning"))
-    assert "Failures that were put right" in page
-
-
-def test_a_viewer_may_look_and_not_switch(project: Project) -> None:
-    viewer = browser(person("vera", project))
-    assert switches(text(viewer.get("/p/test/learning"))) == (0, 0)
-    assert viewer.post("/p/test/learning/decision", {"do": "switch:false"}).status_code == 403
-    assert Project.objects.get(pk=project.pk).rules_off == []
-    assert viewer.post("/p/test/learning/magic", {"do": "switch:false"}).status_code == 403

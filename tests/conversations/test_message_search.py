@@ -7,8 +7,6 @@ from conversations.engines.messages import MessageEngine, MessageFilter
 from memory.actors import local_actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.embedding.engine import EmbeddingEngine
-from memory.exceptions import Invalid, QueryTooLong
-from tests.memory.api.client import Api, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MESSAGES = MessageEngine()
@@ -106,34 +104,3 @@ def test_a_past_point_a_branch_and_a_project_are_apart(told, actor, other_projec
 @pytest.mark.parametrize("query", ["", "*", '"', ") OR tok:b2oq", "half \ud800", "𝔩𝔢𝔡𝔤𝔢𝔯", "x " * 4000])
 def test_no_text_makes_it_fail(told, actor, query):
     assert len(found(actor, query)) <= 10
-
-
-def test_refusals(told, actor):
-    for how, error in (
-        ({"query": "x" * 8001}, QueryTooLong),
-        ({"query": "x", "limit": 0}, Invalid),
-        ({"query": "x", "search_type": "magic"}, Invalid),
-        ({"query": "x", "recipe": "soup"}, Invalid),
-    ):
-        with pytest.raises(error):
-            MESSAGES.search_messages(actor=actor, **how)
-
-
-def test_over_rest(told, api: Api, stranger: Api):
-    answer = api.get("/messages/search?q=ledger+database&role=user,assistant&limit=1").json()
-    (hit,) = answer["results"]
-    assert hit["message"]["content"] == STORY[0][1]
-    assert [row["content"] for row in hit["context"]] == [STORY[2][1]]
-    assert answer["signals_used"] == ["keyword"]
-    assert stranger.get("/messages/search?q=ledger").json()["results"] == []
-    refused(api.get("/messages/search"), 400, "invalid", "q")
-    refused(api.get("/messages/search?q=a&colour=red"), 400, "unknown_field", "colour")
-
-
-def test_observations_over_rest(api: Api, stranger: Api):
-    api.post("/observations", {"summary": "Chose the ledger database", "observation_type": "decision"})
-    api.post("/observations", {"tool_name": "Bash", "raw_input": "x", "raw_output": "Exit code 1"})
-    (hit,) = api.get("/observations/search?q=ledger&observation_type=decision").json()["results"]
-    assert hit["observation"]["summary"] == "Chose the ledger database"
-    assert api.get("/observations/search?q=ledger&outcome=error").json()["results"] == []
-    assert stranger.get("/observations/search?q=ledger").json()["results"] == []

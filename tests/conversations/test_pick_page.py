@@ -1,6 +1,5 @@
 """The page on which a person picks messages of a conversation."""
 
-import re
 from typing import Any
 
 import pytest
@@ -97,20 +96,3 @@ def test_what_is_refused_keeps_ticks_and_words(
         "message" in given and given["message"] != "moon",
     )
     assert Conversation._base_manager.count() == 1
-
-
-def test_who_may_not_and_where_nothing_was_said(
-    curator: Client, viewer: Client, talk: Any, actor: Actor
-) -> None:
-    empty = conversations.create_conversation(actor=actor)
-    assert "nothing to pick" in text(curator.get(f"{PATH}/{empty.uid}/pick"))
-    assert viewer.get(f"{PATH}/{talk[0].uid}/pick").status_code == 403
-    assert "/pick?" not in viewer.get(f"{PATH}/{talk[0].uid}").content.decode()
-    sent = {"message": str(talk[1][0].uid)}
-    assert curator.post(f"{PATH}/{talk[0].uid}/pick?at=2", sent).status_code == 409
-
-
-def test_a_refused_field_is_where_the_page_opens(curator: Client, talk: Any) -> None:
-    sent = {"message": str(talk[1][0].uid), "target_conversation_id": "moon"}
-    page = curator.post(f"{PATH}/{talk[0].uid}/pick", sent).content.decode()
-    assert re.findall(r'<input[^>]*name="(\w+)"[^>]*autofocus', page) == ["target_conversation_id"]

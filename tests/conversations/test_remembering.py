@@ -11,7 +11,7 @@ from werkzeug import Response
 
 from conversations.engines import remembering
 from conversations.engines.consolidation.runs import claim_run, end_run
-from conversations.engines.instructions import InstructionsEngine, load_presets
+from conversations.engines.instructions import InstructionsEngine
 from conversations.engines.remembering import Remembered, RememberEngine
 from conversations.models import ConsolidationRun
 from memory.actors import Actor
@@ -20,7 +20,6 @@ from memory.engines.sessions.learning import learn_running
 from memory.engines.statements.personal_facts import read_personal
 from memory.exceptions import Invalid
 from memory.models import Fact, Membership, Project, Session
-from tests.command_line import Day1
 from tests.curation.fake_judge import FakeJudge, completion
 from tests.memory.api.client import Api, refused
 from tests.memory.fake_provider import FakeProvider
@@ -251,19 +250,6 @@ def test_over_rest(api: Api) -> None:
     refused(api.post("/remember", {"messages": []}), 400, "invalid", "messages")
     refused(api.post("/remember", {"messages": ["Hi."] * 101}), 413, "too_large", "messages")
     refused(api.post("/remember", {"text": "Hi."}), 400, "unknown_field", "text")
-
-
-def test_on_the_command_line(day1: Day1) -> None:
-    _, out, _ = day1("remember", "I'm vegetarian. What now?")
-    assert out.splitlines()[1:] == [f"added\tdiet\tI'm vegetarian.\t{remembering.NEW}"]
-    _, out, _ = day1("remember", '[{"role": "assistant", "content": "Sure."}]')
-    assert out.splitlines()[1:] == [f"ignored\t\tSure.\t{remembering.ANSWERED}"]
-    assert day1("instructions", "set", "--preset", "support")[:2] == (
-        0,
-        f"version 1\tsupport\t{', '.join(load_presets()['support']['categories'])}\n",
-    )
-    status, _, err = day1("instructions", "set", "--text", "Store PINs.")
-    assert (status, "Secrets are never remembered" in err) == (1, True)
 
 
 # ---- instructions ------------------------------------------------------------------------------------------

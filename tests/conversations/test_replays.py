@@ -29,7 +29,6 @@ from memory.models import QueueMessage
 from memory.providers.tool_chat import NO_MODEL
 from tests.conversations.fake_model import completion, texts
 from tests.curation.fake_judge import FakeJudge, rating
-from tests.memory.api.client import refused
 from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -391,30 +390,6 @@ class TestRefusals:
             ENGINE.create_replay(conversation_id=other.uid, message_id=source[1][0].uid, actor=actor)
 
 
-def test_over_rest(api, model, source):
-    talk, rows = source
-    body = {"message_id": str(rows[1].uid), "model": "other", "memory": {"branch": "main"}}
-    answer = api.post(f"/conversations/{talk.uid}/replay", body)
-    made = answer.json()
-    assert answer.status_code == 201, made
-    assert (made["state"], made["memory"]) == ("ready", {"branch": "main"})
-    path = f"/replays/{made['id']}"
-    assert api.get(f"{path}/context").json()["messages"][-1]["content"] == "Why does the login fail?"
-    model.next.append(completion("The clock."))
-    queued = api.post(f"{path}/run")
-    assert (queued.status_code, queued.json()["state"]) == (202, "queued")
-    ENGINE.execute_replay(Replay.objects.get().pk)
-    assert api.get(path).json()["state"] == "done"
-    assert api.get(f"{path}/semantic-diff").json()["shared"] == 2
-    assert api.get(f"{path}/diff").json()["counts"]["removed"] > 0
-    assert [one["id"] for one in api.get(f"/replays?conversation_id={talk.uid}").json()["results"]] == [
-        made["id"]
-    ]
-    refused(api.post(f"{path}/complete"), 409, "conflict")
-    refused(api.post(f"/conversations/{talk.uid}/replay", {}), 400, "invalid", "message_id")
-    refused(api.post(f"/conversations/{talk.uid}/replay", {**body, "nope": 1}), 400, "unknown_field", "nope")
-
-
 class TestEnds:
     def test_it_is_compared_with_its_source_by_itself(self, actor, model, begin, run):
         model.next += [completion(None, ("Read", {"path": "auth.py"})), completion("The clock is wrong.")]
@@ -656,17 +631,3 @@ class TestBatches:
         assert (report.states, report.notes) == ({"ready": 3}, [NO_MODEL])
         with pytest.raises(ProviderUnavailable, match="DAY1_REPLAY_MODEL"):
             BATCHES.run_batch(batch_id=batch.pk, actor=actor)
-
-    def test_over_rest(self, api, model, corpus):
-        body = {"conversation_ids": [str(corpus[0].uid)], "name": "N", "max_steps": 5}
-        made = api.post("/replay-batches", body)
-        assert (made.status_code, made.json()["states"]) == (202, {"queued": 1})
-        path = f"/replay-batches/{made.json()['id']}"
-        assert api.post(f"{path}/stop").json()["states"] == {"stopped": 1}
-        assert api.post(f"{path}/run", {"max_steps": 6}).json()["states"] == {"queued": 1}
-        model.next.append(completion("A."))
-        ENGINE.execute_replay(Replay.objects.get().pk)
-        assert api.get(path).json()["verdicts"] == {"equivalent": 1}
-        assert [one["name"] for one in api.get("/replay-batches").json()["results"]] == ["N"]
-        refused(api.post("/replay-batches", {"filters": {"nope": 1}}), 400, "unknown_field", "nope")
-        refused(api.get("/replay-batches/0"), 400, "invalid", "id")

@@ -242,22 +242,6 @@ class TestRefusals:
             compare(talk(ask("a"), ask("b")), talk(ask("a")))
 
 
-def test_over_rest(api, talk):
-    one = talk(ask("Why?"), call("Read"), answer("The clock."))
-    other = talk(ask("Why?"), call("Grep"), answer("The clock."))
-    found = api.get(f"/conversations/{one.uid}/diff/{other.uid}?limit=2").json()
-    assert (found["shared"], found["divergence"]["index"]) == (0, 1)
-    assert (found["counts"]["same"], [row["change"] for row in found["results"]]) == (2, ["same", "changed"])
-    assert found["results"][0]["first"]["content"] == "Why?"
-    rest = api.get(f"/conversations/{one.uid}/diff/{other.uid}?limit=2&cursor={found['next']}").json()
-    assert ([row["change"] for row in rest["results"]], rest["next"]) == (["same"], None)
-    semantic = api.get(f"/conversations/{one.uid}/semantic-diff/{other.uid}").json()
-    assert (semantic["verdict"], semantic["actions"]["only_first"]) == ("divergent", {"Read": 1})
-    assert semantic["outcome"]["tool_calls"] == {"first": 1, "second": 1}
-    refused(api.get(f"/conversations/{one.uid}/diff/{other.uid}?at=1"), 400, "unknown_field", "at")
-    refused(api.get(f"/conversations/{one.uid}/semantic-diff/nope"), 400, "invalid", "other")
-
-
 class TestNotes:
     def test_other_arguments_and_silence_are_named(self, talk, compare):
         one, other = talk(call("Bash", {"command": "ls"})), talk(call("Bash", {"command": "rm -rf /"}))

@@ -18,12 +18,12 @@ from conversations.engines.replays.engine import PARAMETERS, ReplayEngine
 from conversations.engines.told import answer_told_fact
 from conversations.models import Conversation, Message, Replay
 from conversations.views.replay_form import ORDER
-from memory.actors import Actor, local_actor
+from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.exceptions import Conflict
-from memory.models import AuditEntry, Branch, Commit, Fact, Project
+from memory.models import AuditEntry, Branch, Commit, Fact
 from tests.conversations.fake_model import FakeModel, completion
 from tests.curation.test_queue_pages import text
 from tests.memory.views.conftest import browser, curator, maintainer, person, viewer
@@ -145,14 +145,6 @@ class TestThread:
         first = viewer.get(f"{address}?message={rows[0].uid}").content.decode()
         assert 'rel="prev"' not in first
 
-    def test_a_message_of_another_conversation_is_not_there(self, viewer: Client, talk: Any) -> None:
-        assert viewer.get(f"{PATH}/{talk[0].uid}?message={talk[0].uid}").status_code == 404
-        assert "must be a UUID" in text(viewer.get(f"{PATH}/{talk[0].uid}?message=moon"))
-
-    def test_an_empty_one_says_how_it_is_filled(self, viewer: Client, actor: Actor, main: Branch) -> None:
-        one = conversations.create_conversation(actor=actor)
-        assert "An agent writes messages" in text(viewer.get(f"{PATH}/{one.uid}"))
-
 
 def words(page: Any) -> list[int]:
     assert page.status_code == 200
@@ -183,19 +175,6 @@ class TestForks:
         refused = curator.post(address, {"memory_branch": "experiment/clock", "title": "Typed"})
         assert refused.status_code == 409
         assert 'value="Typed"' in refused.content.decode()
-
-    def test_a_viewer_and_the_past_have_no_way_to_fork(
-        self, viewer: Client, curator: Client, talk: Any
-    ) -> None:
-        assert "fork?message=" not in viewer.get(f"{PATH}/{talk[0].uid}").content.decode()
-        assert "fork?message=" not in curator.get(f"{PATH}/{talk[0].uid}?at=2").content.decode()
-        assert viewer.get(f"{PATH}/{talk[0].uid}/fork").status_code == 403
-        assert curator.get(f"{PATH}/{talk[0].uid}/fork?at=2").status_code == 409
-
-    def test_nothing_was_said(self, curator: Client, actor: Actor, main: Branch) -> None:
-        one = conversations.create_conversation(actor=actor)
-        answer = curator.get(f"{PATH}/{one.uid}/fork")
-        assert (answer.status_code, "nothing to go on from" in text(answer)) == (400, True)
 
     def test_the_tree_of_a_conversation(self, viewer: Client, talk: Any, actor: Actor) -> None:
         one, rows = talk
@@ -246,11 +225,6 @@ class TestComparison:
         assert "no result" not in told
         assert re.search(r"(equivalent|similar|divergent|mixed)", told)
 
-    def test_a_conversation_with_itself(self, viewer: Client, talk: Any) -> None:
-        page = viewer.get(f"{PATH}/{talk[0].uid}/compare/{talk[0].uid}")
-        assert "They do not differ." in text(page)
-        assert "equivalent" in text(page)
-
     def test_by_pages(self, viewer: Client, talk: Any, fork: Conversation, actor: Actor) -> None:
         rows = [{"role": "user", "content": f"more{n:03}"} for n in range(60)]
         messages.write_messages(conversation_id=fork.uid, messages=rows, actor=actor)
@@ -261,11 +235,6 @@ class TestComparison:
         assert "more059" in text(second)
         assert "more059" not in text(page)
         assert "Here they diverge" not in text(second)
-
-    def test_what_is_not_there(self, viewer: Client, talk: Any, fork: Conversation) -> None:
-        address = f"{PATH}/{talk[0].uid}/compare"
-        assert viewer.get(f"{address}/{UUID(int=1)}").status_code == 404
-        assert viewer.get(f"{address}/{fork.uid}?other=task/none").status_code == 404
 
 
 class TestReplays:
@@ -293,16 +262,6 @@ class TestReplays:
         refused = curator.post(f"/p/test/replays/{row.pk}", {"do": "run"}, follow=True)
         assert "DAY1_REPLAY_MODEL" in text(refused)
 
-    def test_what_is_refused_keeps_what_was_typed(self, curator: Client, talk: Any) -> None:
-        answer = self.begin(curator, talk, temperature="hot", system_prompt="Be <i>brief</i>.")
-        assert answer.status_code == 400
-        assert "Be &lt;i&gt;brief&lt;/i&gt;." in answer.content.decode()
-        assert self.begin(curator, talk, branch="task/none").status_code == 404
-        assert self.begin(curator, talk, branch="main", merge_request="1").status_code == 400
-        assert self.begin(curator, talk, merge_request="moon").status_code == 400
-        assert self.begin(curator, talk, branch="main", at="moon").status_code == 400
-        assert not Replay.objects.exists()
-
     def test_the_report_of_one(self, curator: Client, talk: Any, actor: Actor, model: FakeModel) -> None:
         FactEngine().write_fact(fact_text="The login fails when the clock is wrong.", actor=actor)
         form = curator.get(f"{PATH}/{talk[0].uid}/replay?message={talk[1][0].uid}")
@@ -327,19 +286,6 @@ class TestReplays:
         assert curator.get(compare[1].replace("&amp;", "&")).status_code == 200
         script = curator.get(f"/p/test/replays/{row.pk}", headers={"HX-Request": "true"})
         assert script["HX-Refresh"] == "true"
-
-    def test_the_list_by_state_and_conversation(self, curator: Client, viewer: Client, talk: Any) -> None:
-        assert "Nothing was replayed yet" in text(viewer.get("/p/test/replays"))
-        self.begin(curator, talk, model="other")
-        row = Replay.objects.get()
-        assert "other 0 steps, 0 tokens Ready" in text(viewer.get("/p/test/replays"))
-        assert f"/replays/{row.pk}" not in viewer.get("/p/test/replays?state=done").content.decode()
-        assert "other" in text(viewer.get(f"/p/test/replays?conversation_id={talk[0].uid}"))
-        assert (
-            f"/replays/{row.pk}"
-            not in viewer.get(f"/p/test/replays?conversation_id={UUID(int=1)}").content.decode()
-        )
-        assert viewer.get("/p/test/replays?conversation_id=moon").status_code == 400
 
     def test_cancelled_and_completed(self, curator: Client, viewer: Client, talk: Any) -> None:
         self.begin(curator, talk, model="one")
@@ -431,13 +377,6 @@ class TestWhatASessionWasTold:
         names = re.findall(r"<bdi>([^<]+)</bdi></a>\s*<div", viewer.get("/p/test/sessions").content.decode())
         assert names[0] == f"{made.started_at:%Y-%m-%d %H:%M}"
         assert names[1:4] == ["Queues are Redis.", "word " * 23 + "word…", "Which mail queue is it: Sidekiq?"]
-
-    def test_only_a_curator_answers(self, viewer: Client, told: dict[str, Fact]) -> None:
-        page = viewer.get("/p/test/session?key=s1")
-        assert PORT in text(page)
-        assert 'name="answer"' not in page.content.decode()
-        assert self.answer(viewer, "wrong", told["start"]).status_code == 403
-        assert PORT in hear(local_actor(Project.objects.get().pk), "s2")
 
     @pytest.mark.parametrize(
         ("answer", "kind"),
@@ -572,7 +511,3 @@ class TestWhatASessionWasTold:
         assert shown == given_lines
         assert shown[0].startswith("The billing worker drains its queue on SIGTERM. Nobody")
         assert shown[1] == PORT + " Anna from finance asked for it." * 5
-
-    def test_a_session_that_was_told_nothing_says_so(self, viewer: Client, actor: Actor) -> None:
-        hear(actor, "s9", "Hello there, begin.")
-        assert "Memory told this session nothing" in text(viewer.get("/p/test/session?key=s9"))

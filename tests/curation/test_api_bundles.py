@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from curation.engines.bundles.document import compute_sha256
-from curation.models import Bundle, SigningKey
+from curation.models import SigningKey
 from memory.models import Project
 from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
 
@@ -52,46 +52,6 @@ def reseal(data: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return data | {"sha256": compute_sha256(data)}
 
 
-def test_a_bundle_is_made_listed_and_exported(api: Api, bundle: Any, document: Any) -> None:
-    assert (bundle["name"], bundle["version"], bundle["counts"]["facts"]) == ("clocks", 1, 1)
-    assert (bundle["origin"], bundle["source_branch"], bundle["signature"]) == ("created", "main", "")
-    assert api.get(f"/bundles/{bundle['id']}").json() == bundle
-    assert api.get("/bundles?name=clocks&origin=created").json()["results"] == [bundle]
-    assert api.get("/bundles?origin=uploaded").json()["results"] == []
-    assert (document["sha256"], document["format"]) == (bundle["sha256"], "day1-bundle")
-    assert bundle["size"] == len(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
-
-
-def test_a_dry_run_says_what_goes_along_and_stores_nothing(api: Api, bundle: Any) -> None:
-    told = api.post("/bundles", {"name": "next", "dry_run": True})
-    assert (told.status_code, told.json()["id"], told.json()["version"]) == (201, None, 1)
-    assert told.json()["counts"] == bundle["counts"]
-    assert [row["name"] for row in api.get("/bundles").json()["results"]] == ["clocks"]
-
-
-def test_it_travels_to_another_project(other: Api, document: Any) -> None:
-    with nothing_left():
-        told = other.post("/bundles/upload?dry_run=true", document)
-        assert told.status_code == 200, told.content
-    report = told.json()["report"]
-    assert (told.json()["bundle"], report["dry_run"], report["branch"]) == (None, True, "bundle/clocks/v1")
-    assert report["counts"]["facts"] == {"new": 1, "duplicate": 0, "refused": 0}
-    kept = other.post("/bundles/upload", document)
-    assert (kept.status_code, kept.json()["report"]) == (201, None)
-    path = f"/bundles/{kept.json()['bundle']['id']}/import"
-    told = other.post(path, {"branch": "main", "dry_run": "true"}, Idempotency_Key="k")
-    assert (told.status_code, told.json()["dry_run"], told.json()["commit"]) == (200, True, None)
-    answer = other.post(path, {"branch": "main"}, Idempotency_Key="k")
-    assert ("ETag" in answer, "Idempotency-Replayed" in answer) == (False, False)
-    done = answer.json()
-    assert (done["dry_run"], done["reset"], done["trust"]) == (False, 1, "unsigned")
-    assert done["commit"]["kind"] == "bundle.import"
-    (fact,) = other.get("/facts").json()["results"]
-    assert (fact["fact_text"], fact["verification_status"]) == (CLOCK, "unverified")
-    again = other.post(path, {"branch": "main", "dry_run": True}).json()
-    assert (again["commit"], again["duplicates"][0]["existing_id"]) == (None, fact["id"])
-
-
 def test_a_trusted_signature_keeps_verdicts(api: Api, other: Api, bundle: Any) -> None:
     refused(api.get("/signing-key"), 404, "not_found")
     key = api.post("/signing-key").json()
@@ -118,17 +78,6 @@ def test_a_trusted_signature_keeps_verdicts(api: Api, other: Api, bundle: Any) -
     assert other.get("/facts").json()["results"][0]["verification_status"] == "verified"
     assert other.delete("/trusted-keys/Acme").status_code == 204
     assert other.get("/trusted-keys").json() == {"results": []}
-
-
-def test_a_request_that_is_sent_twice_is_done_once(api: Api, other: Api, document: Any) -> None:
-    made = [api.post("/bundles", {"name": "clocks"}, Idempotency_Key="k").json() for _ in range(2)]
-    assert made[0] == made[1]
-    done = [other.post("/bundles/upload?branch=main", document, Idempotency_Key="u") for _ in range(2)]
-    assert done[0].json() == done[1].json()
-    assert Bundle.objects.count() == 3
-    path = f"/bundles/{made[0]['id']}"
-    refused(other.delete(path), 404, "not_found")
-    assert (api.delete(path).status_code, api.get(path).status_code, Bundle.objects.count()) == (204, 404, 2)
 
 
 def deep(levels: int) -> Any:
@@ -239,21 +188,6 @@ def test_what_is_no_document_is_refused(other: Api, body: bytes, status: int, co
         assert (problem["status"], problem["code"]) == (status, code), problem
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body", "status", "code", "field"),
-    [
-        ("POST", "", {"name": "x", "sign": True}, 409, "conflict", "sign"),
-        ("POST", "/ID/import", {"branch": "Not A Name"}, 400, "invalid", "name"),
-        ("POST", "/ID/import", {"require_trusted": True}, 409, "conflict", "signature"),
-    ],
-)
-def test_what_is_refused(
-    api: Api, bundle: Any, method: str, path: str, body: Any, status: int, code: str, field: str | None
-) -> None:
-    with nothing_left():
-        refused(api(method, f"/bundles{path.replace('ID', bundle['id'])}", body), status, code, field)
-
-
 def test_more_than_one_commit_writes_is_refused(other: Api, document: Any) -> None:
     facts = [{"id": str(UUID(int=n + 1)), "fact_text": f"Fact {n}."} for n in range(2501)]
     data = reseal(document, content={"facts": facts})
@@ -261,13 +195,6 @@ def test_more_than_one_commit_writes_is_refused(other: Api, document: Any) -> No
         for options in ("?import=true&dry_run=true", "?branch=main", ""):
             answer = other.post(f"/bundles/upload{options}", data)
             assert (answer.status_code, answer.json()["code"]) == (413, "too_large"), answer.content
-
-
-def test_another_document_of_the_same_name_is_refused(api: Api, bundle: Any, document: Any) -> None:
-    data = reseal(document, description="Other.")
-    with nothing_left():
-        refused(api.post("/bundles/upload", data), 409, "exists", "name")
-    assert api.post("/bundles/upload?name=others", data).status_code == 201
 
 
 def test_keys_are_refused(api: Api, project: Project) -> None:

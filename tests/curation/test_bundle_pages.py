@@ -44,16 +44,6 @@ def send(client: Client, document: str | bytes, **fields: Any) -> Any:
     return client.post(UPLOAD, {"file": SimpleUploadedFile("b.json", body), **fields})
 
 
-def test_an_empty_list_says_how_one_is_made(viewer: Client, curator: Client, main: Branch) -> None:
-    page = get_page(viewer, LIST)
-    assert ("bundle create" in page, "Show the contents" in page, "Upload a bundle" in page) == (
-        True,
-        False,
-        False,
-    )
-    assert "Show the contents" in get_page(curator, LIST)
-
-
 def test_the_page_of_lean_items_is_shown(curator: Client, foreign: str) -> None:
     data = json.loads(foreign)
     talks = [{"title": 3, "messages": 3}, {"messages": [3, {"role": None, "content": {"a": 1}}, {}]}]
@@ -79,12 +69,6 @@ def test_a_curator_makes_one(curator: Client, actor: Actor, main: Branch) -> Non
     assert (refused.status_code, Bundle.objects.count()) == (400, 1)
 
 
-def test_dropped_fields_are_named_before_the_import(curator: Client, foreign: str) -> None:
-    data = {name: value for name, value in json.loads(foreign).items() if name != "sha256"} | {"odd": 1}
-    page = send(curator, json.dumps(data | {"sha256": compute_sha256(data)}), do="check").content.decode()
-    assert "Not known here and dropped: odd" in page
-
-
 def test_the_page_shows_what_the_receiver_gets(viewer: Client, bundle: Bundle) -> None:
     page = viewer.get(f"{LIST}/{bundle.pk}").content.decode()
     assert "<code>two minutes</code> ahead of &lt;b&gt;all&lt;/b&gt;." in page
@@ -92,12 +76,6 @@ def test_the_page_shows_what_the_receiver_gets(viewer: Client, bundle: Bundle) -
     assert bundle.sha256 in page
     assert "Import it on a branch" not in page
     assert viewer.post(f"{LIST}/{bundle.pk}", {"do": "import"}).status_code == 403
-
-
-def test_it_is_downloaded(viewer: Client, bundle: Bundle) -> None:
-    answer = viewer.get(f"{LIST}/{bundle.pk}/document")
-    assert answer["Content-Disposition"] == 'attachment; filename="clocks-v1.json"'
-    assert (answer["Content-Type"], answer.content.decode()) == ("application/json", bundle.bundle_data)
 
 
 def test_an_upload_tells_first_and_writes_then(curator: Client, foreign: str) -> None:
@@ -135,23 +113,6 @@ def test_a_file_that_is_no_bundle_is_refused(curator: Client, main: Branch, body
     with nothing_left():
         answer = send(curator, body, do="import")
     assert (answer.status_code, words in text(answer)) == (400, True)
-
-
-def test_without_a_file_or_the_right_nothing_happens(
-    curator: Client, viewer: Client, main: Branch, foreign: str
-) -> None:
-    with nothing_left():
-        assert curator.post(UPLOAD, {"do": "check"}).status_code == 400
-        assert viewer.get(UPLOAD).status_code == 403
-        assert send(viewer, foreign, do="import").status_code == 403
-
-
-def test_a_stored_bundle_is_imported(curator: Client, bundle: Bundle) -> None:
-    path = f"{LIST}/{bundle.pk}"
-    told = text(curator.post(path, {"do": "check", "branch": "main"}))
-    assert "Nothing in it is new here." in told
-    refused = curator.post(path, {"do": "import", "branch": "no"})
-    assert (refused.status_code, "no branch named no" in text(refused)) == (404, True)
 
 
 def test_keys_are_the_maintainers(curator: Client, maintainer: Client, main: Branch) -> None:

@@ -24,21 +24,6 @@ def handoff(actor: Actor, branches: None) -> Handoff:  # noqa: F811
     )
 
 
-def test_an_empty_list_says_how_one_is_made(viewer: Client, curator: Client) -> None:
-    page = get_page(viewer, LIST)
-    assert "handoff create" in page
-    assert "Hand over" not in page
-    assert "Hand over" in get_page(curator, LIST)
-
-
-def test_the_list_has_handoffs_by_state(viewer: Client, actor: Actor, handoff: Handoff) -> None:
-    assert "Mend &lt;b&gt;the clock" in viewer.get(LIST).content.decode()
-    assert "No handoff is in this state." in get_page(viewer, f"{LIST}?state=accepted")
-    engine.accept_handoff(handoff_id=handoff.pk, actor=actor)
-    assert "the clock" in get_page(viewer, f"{LIST}?state=accepted")
-    assert viewer.get(f"{LIST}?colour=red").status_code == 400
-
-
 def test_the_page_shows_what_the_receiver_gets(viewer: Client, handoff: Handoff) -> None:
     answer = viewer.get(f"{LIST}/{handoff.pk}")
     page = text(answer)
@@ -80,7 +65,3 @@ def test_a_form_makes_one_and_keeps_what_was_typed(curator: Client, viewer: Clie
     assert "Keep this." in refused.content.decode()
     assert viewer.post(LIST, typed).status_code == 403
     assert Handoff.objects.count() == 2
-
-
-def test_the_admin_has_the_same_pages(curator: Client, handoff: Handoff) -> None:
-    assert "Accept the handoff" in get_page(curator, f"/admin{LIST}/{handoff.pk}")

@@ -22,13 +22,6 @@ def text_of(client: Client, path: str, status: int = 200) -> str:
     return answer.content.decode()
 
 
-def test_without_a_judge_the_page_says_so(fact: Fact, maintainer: Client) -> None:
-    page = text_of(maintainer, "/admin/p/test/verification")
-    assert "No judge is set" in page
-    assert "is no judgement" in page
-    assert "No batch was begun yet." in page
-
-
 def test_a_batch_is_begun_and_followed(judge: FakeJudge, fact: Fact, curator: Client) -> None:
     answer = curator.post("/p/test/verification", {"limit": "10", "budget": "5"})
     job = VerificationJob.objects.get()
@@ -46,12 +39,6 @@ def test_a_batch_is_begun_and_followed(judge: FakeJudge, fact: Fact, curator: Cl
     fragment = curator.get(answer.url, headers={"HX-Request": "true"}).content.decode()
     assert fragment.lstrip().startswith("<section")
     assert "fake-judge rates facts" in text_of(curator, "/p/test/verification")
-
-
-def test_a_wrong_number_keeps_the_form(fact: Fact, curator: Client) -> None:
-    answer = curator.post("/p/test/verification", {"limit": "0", "budget": "5"})
-    assert answer.status_code == 400
-    assert not VerificationJob.objects.exists()
 
 
 def test_the_fact_shows_its_rating(
@@ -76,16 +63,6 @@ def test_a_heuristic_rating_never_looks_like_a_judgement(fact: Fact, actor: Acto
     assert "by the judge" not in page
 
 
-def test_who_may_not_is_refused(fact: Fact, viewer: Client, stranger: Client) -> None:
-    for path in ("/p/test/verification", "/p/test/verification/calibration"):
-        assert viewer.get(path).status_code == 403
-        assert viewer.post(path).status_code == 403
-        assert stranger.get(path).status_code == 404
-    assert viewer.post(f"/p/test/facts/{fact.uid}/judge").status_code == 403
-    assert "/p/test/verification" not in text_of(viewer, "/p/test/")
-    assert not VerificationJob.objects.exists()
-
-
 def test_calibration_has_a_table(
     judge: FakeJudge, fact: Fact, actor: Actor, write: Any, curator: Client
 ) -> None:
@@ -99,9 +76,3 @@ def test_calibration_has_a_table(
     assert "fake-judge" in page
     assert "100 %" in page
     assert "1.00 (almost perfect)" in page
-
-
-def test_an_archived_fact_has_no_button(judge: FakeJudge, fact: Fact, actor: Actor, curator: Client) -> None:
-    FactEngine().archive_fact(fact_id=fact.uid, actor=actor)
-    assert "Ask the judge" not in text_of(curator, f"/p/test/facts/{fact.uid}")
-    assert curator.post(f"/p/test/facts/{fact.uid}/judge").status_code == 409

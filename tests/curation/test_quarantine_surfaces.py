@@ -9,7 +9,7 @@ from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.models import HiddenVersion, Project
-from tests.memory.api.client import UNKNOWN, Api, nothing_left, refused
+from tests.memory.api.client import UNKNOWN, Api, nothing_left
 
 LIST = "/p/test/quarantines"
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -19,38 +19,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def eve(actor: Actor, main: object) -> None:
     who = actor.with_origin(agent_id="eve")
     FactEngine().write_fact(fact_text="The <b>portcullis</b> opens at noon.", actor=who)
-
-
-def test_a_quarantine_over_rest(api: Api) -> None:
-    asked = {"source": "agent", "target": "eve", "reason": "It made things up."}
-    with nothing_left():
-        found = api.post("/quarantine", {**asked, "dry_run": True})
-    assert (found.status_code, found.json()["counts"], found.json()["dry_run"]) == (200, {"fact": 1}, True)
-    made = api.post("/quarantine", asked)
-    row = made.json()
-    assert (made.status_code, row["dry_run"]) == (201, False)
-    assert (row["state"], row["label"], row["reason"], row["counts"]) == (
-        "active",
-        "eve",
-        "It made things up.",
-        {"fact": 1},
-    )
-    assert [one["branch"] for one in row["facts"]] == ["main"]
-    assert api.get("/facts").json()["results"] == []
-    assert api.get("/facts/search?q=portcullis").json()["results"] == []
-    assert [one["id"] for one in api.get("/quarantine?state=active").json()["results"]] == [row["id"]]
-    assert api.get(f"/quarantine/{row['id']}").json() == row
-    with nothing_left():
-        refused(api.post("/quarantine", asked), 409, "exists")
-        refused(api.post("/quarantine", {"source": "agent"}), 400, "invalid", "target")
-        refused(api.post("/quarantine", {**asked, "source": "moon"}), 400, "invalid", "source")
-        refused(api.post("/quarantine", {**asked, "who": "x"}), 400, "unknown_field", "who")
-        refused(api.get(f"/quarantine/{UNKNOWN}"), 404, "not_found")
-        refused(api.get("/quarantine?state=gone"), 400, "invalid", "state")
-    assert api.post(f"/quarantine/{row['id']}/release").json()["state"] == "released"
-    assert len(api.get("/facts").json()["results"]) == 1
-    with nothing_left():
-        refused(api.post(f"/quarantine/{row['id']}/release"), 409, "illegal_transition")
 
 
 def test_a_curator_previews_begins_and_releases(curator: Client, project: Project) -> None:
@@ -104,19 +72,6 @@ def test_a_form_that_is_refused_keeps_what_was_typed(curator: Client) -> None:
             answer = curator.post(LIST, {**asked, "reason": "Typed."})
         assert answer.status_code == status
         assert "Typed." in answer.content.decode()
-
-
-def test_a_viewer_sees_none_of_it(viewer: Client) -> None:
-    assert "quarantine" not in viewer.get("/p/test/facts").content.decode().lower()
-    assert viewer.get(LIST).status_code == 403
-
-
-def test_a_source_in_quarantine_has_no_preview(api: Api, curator: Client) -> None:
-    asked = {"source": "agent", "target": "eve"}
-    assert api.post("/quarantine", asked).status_code == 201
-    with nothing_left():
-        refused(api.post("/quarantine", {**asked, "dry_run": True}), 409, "exists")
-        assert curator.post(LIST, asked).status_code == 409
 
 
 def test_no_page_of_a_plan_shows_text_of_it(api: Api, actor: Actor, curator: Client) -> None:

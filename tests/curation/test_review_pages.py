@@ -10,8 +10,7 @@ from curation.models import ReviewItem
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
-from memory.models import Branch, Commit, Fact, Project
-from tests.queries import count_later_queries
+from memory.models import Branch, Commit, Fact
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FACTS = FactEngine()
@@ -163,29 +162,11 @@ def test_a_branch_that_is_archived_under_an_open_question(curator: Client, actor
     assert "Do these two say the same?" not in text(curator.get("/p/test/review"))
 
 
-def test_a_question_is_not_answered_in_the_past(curator: Client, actor: Actor) -> None:
-    (item,) = pairs(actor, 1)
-    assert 'name="decision"' not in text(curator.get("/p/test/review?at=1"))
-    late = curator.post(f"/p/test/review/{item.pk}?at=1", {"decision": "keep_both"})
-    assert (late.status_code, "The past is only read" in text(late)) == (409, True)
-    assert ReviewItem.objects.get().status == "open"
-
-
 def test_who_comes_second_is_told(curator: Client, actor: Actor) -> None:
     (item,) = pairs(actor, 1)
     ReviewEngine().resolve_item(item_id=item.pk, decision="dismiss", actor=actor)
     late = curator.post(f"/p/test/review/{item.pk}", {"decision": "same", "keep": item.fact_id}, follow=True)
     assert "Already answered: dismissed, by local." in text(late)
-
-
-@pytest.mark.parametrize(
-    "typed",
-    [{}, {"decision": "x"}, {"decision": "same"}, {"decision": "combine"}, {"decision": "same", "keep": "x"}],
-)
-def test_answers_that_are_none(curator: Client, actor: Actor, typed: dict[str, str]) -> None:
-    (item,) = pairs(actor, 1)
-    assert curator.post(f"/p/test/review/{item.pk}", typed).status_code == 400
-    assert ReviewItem.objects.get().status == "open"
 
 
 def test_a_question_about_a_fact_that_is_gone_can_be_dismissed(curator: Client, actor: Actor) -> None:
@@ -196,30 +177,3 @@ def test_a_question_about_a_fact_that_is_gone_can_be_dismissed(curator: Client, 
     assert 'value="dismiss" data-key="i"' in page
     answer(curator, item, "dismiss")
     assert ReviewItem.objects.get().resolution == "dismiss"
-
-
-def test_who_may_not(viewer: Client, stranger: Client, actor: Actor) -> None:
-    (item,) = pairs(actor, 1)
-    for client, project, status in ((viewer, "test", 403), (stranger, "test", 404)):
-        assert client.get(f"/p/{project}/review").status_code == status
-        assert client.post(f"/p/{project}/review/{item.pk}", {"decision": "dismiss"}).status_code == status
-    assert "Tokens" not in text(stranger.get("/p/other/review"))
-    assert stranger.post(f"/p/other/review/{item.pk}", {"decision": "dismiss"}).status_code == 404
-    assert "Review" not in text(viewer.get("/p/test/facts")).split("<main")[0].split("<nav")[-1]
-    assert ReviewItem.objects.get().status == "open"
-
-
-@pytest.mark.slow
-def test_the_number_of_queries_does_not_grow(curator: Client, actor: Actor) -> None:
-    asked = []
-    for more in (10, 90):
-        pairs(actor, more)
-        asked.append(count_later_queries(curator, "/p/test/review/questions?limit=100"))
-    assert asked[0] == asked[1]
-
-
-def test_a_curator_of_the_project_is_who_answered(curator: Client, actor: Actor, project: Project) -> None:
-    (item,) = pairs(actor, 1)
-    answer(curator, item, "dismiss")
-    commit = Commit.objects.get(kind="review.resolve")
-    assert (commit.actor_kind, commit.actor_label, commit.surface) == ("user", "cora", "web")

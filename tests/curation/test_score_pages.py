@@ -49,15 +49,6 @@ def test_a_persons_score_is_a_chart(
     assert (row.method, row.scorer, row.explanation) == ("human", "cora", "It asked <b>first</b>.")
 
 
-def test_what_is_refused_changes_nothing(curator: Client, viewer: Client, talk: Conversation) -> None:
-    for typed in ({"dimension": "safety", "value": "2"}, {"dimension": "safety", "value": "good"}, {}):
-        assert curator.post(f"{path(talk)}/score", typed).status_code == 302
-    good = {"dimension": "safety", "value": "1"}
-    assert viewer.post(f"{path(talk)}/score", good).status_code == 403
-    assert curator.post(f"/p/test/conversations/{Score().pk}/score", good).status_code == 404
-    assert not Score.objects.exists()
-
-
 def test_without_a_judge_nothing_is_a_judgement(curator: Client, talk: Conversation) -> None:
     done = text(curator.post(f"{path(talk)}/score", {"do": "judge"}, follow=True))
     assert "which is no judgement" in done

@@ -427,45 +427,6 @@ def test_scores_of_a_branch_are_not_those_of_its_parent(talk: Talk, actor: Actor
 # ---- over REST -------------------------------------------------------------------------------------
 
 
-def test_over_rest(judge: FakeJudge, talk: Talk, api: Api) -> None:
-    target = talk()
-    judge.text = rating(0.8, names=["tone"])
-    answer = api.post(f"/conversations/{target.uid}/evaluate", {"dimensions": ["tone"], "votes": 1})
-    made = answer.json()
-    assert (answer.status_code, made["state"], made["scores"]) == (202, "queued", [])
-    engine.run_scoring(Scoring.objects.get().pk)
-    row = api.get(f"/scorings/{made['id']}").json()
-    assert (row["state"], row["average"], row["method"]) == ("done", 0.8, "judge")
-    assert [(one["dimension"], one["value"]) for one in row["scores"]] == [("tone", 0.8)]
-    listed = api.get(f"/scorings?conversation_id={target.uid}&state=done").json()["results"]
-    assert listed == [row]
-    body = {"target_type": "conversation", "target_id": str(target.uid), "dimension": "tone", "value": 0.4}
-    given = api.post("/scores", body)
-    assert (given.status_code, given.json()["method"]) == (201, "external")
-    query = f"target_type=conversation&target_id={target.uid}"
-    assert [one["value"] for one in api.get(f"/scores?{query}").json()["results"]] == [0.4, 0.8]
-    assert api.get(f"/scores/summary/conversation/{target.uid}").json() == {
-        "dimensions": [{"dimension": "tone", "count": 2, "average": 0.6, "min": 0.4, "max": 0.8}],
-        "guesses": 0,
-        "warning": "",
-    }
-
-
-def test_what_rest_refuses(talk: Talk, api: Api, stranger: Any) -> None:
-    target = talk()
-    path = f"/conversations/{target.uid}/evaluate"
-    done = api.post(path, {"votes": None})  # those of the settings
-    assert (done.status_code, done.json()["warning"]) == (201, f"{GUESS} {NO_JUDGE}")
-    refused(api.post(path, {"votes": 10}), 400, "invalid", "votes")
-    refused(api.post(path, {"nope": 1}), 400, "unknown_field", "nope")
-    refused(api.post(path, {"wait": 31}), 400, "invalid", "wait")
-    refused(api.post(path, {"dimensions": ["A B"]}), 400, "invalid", "dimensions[0]")
-    refused(api.get("/scores"), 400, "invalid", "target_type")
-    refused(api.get(f"/scores/summary/branch/{target.uid}"), 400, "invalid", "target_type")
-    refused(api.post("/scores", {"target_type": "conversation"}), 400, "invalid", "target_id")
-    refused(api.get("/scorings/0"), 400, "invalid", "id")
-
-
 # ---- erasure ---------------------------------------------------------------------------------------
 
 

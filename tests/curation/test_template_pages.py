@@ -9,7 +9,7 @@ from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.models import Branch
 from tests.curation.test_handoffs import write_fact
-from tests.memory.views.test_page_frame import get_page, text
+from tests.memory.views.test_page_frame import text
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LIST = "/p/test/templates"
@@ -23,20 +23,6 @@ def template(actor: Actor, main: Branch) -> Template:
     return TemplateEngine().create_template(
         name="bug-fix", source_branch="task/login", description="About <i>clocks</i>.", actor=actor
     )
-
-
-def test_an_empty_list_says_how_one_is_made(viewer: Client, curator: Client, main: Branch) -> None:
-    assert "template create" in get_page(viewer, LIST)
-    assert "Make the template" not in get_page(viewer, LIST)
-    assert "Make the template" in get_page(curator, LIST)
-
-
-def test_the_list_has_templates_by_state(viewer: Client, actor: Actor, template: Template) -> None:
-    page = viewer.get(LIST).content.decode()
-    assert ("bug-fix" in page, "About &lt;i&gt;clocks&lt;/i&gt;." in page) == (True, True)
-    assert "No template is in this state." in get_page(viewer, f"{LIST}?state=deprecated")
-    TemplateEngine().deprecate_template(name="bug-fix", actor=actor)
-    assert "bug-fix" in get_page(viewer, f"{LIST}?state=deprecated")
 
 
 def test_the_page_shows_what_work_begins_with(viewer: Client, template: Template) -> None:

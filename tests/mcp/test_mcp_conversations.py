@@ -1,15 +1,8 @@
 """Conversations and replays over MCP: read, forked, compared, rated, replayed; and what is refused."""
 
-from typing import Any
-
 import pytest
 
-from conversations.models import Conversation, Replay
-from curation.models import Scoring
-from memory.models import Project
-from tests.mcp.conftest import URL, Agent, agent_for
-
-NOBODY = "01890000-0000-7000-8000-000000000000"
+from tests.mcp.conftest import Agent
 
 
 @pytest.fixture
@@ -69,26 +62,3 @@ def test_a_rating_without_a_judge_says_that_it_is_none(agent: Agent, talk: str) 
     assert (found["scoring"]["state"], found["scoring"]["method"]) == ("done", "heuristic")
     assert [(one["dimension"], one["value"]) for one in found["scores"]] == [("tone", 0.5)]
     assert "No judge" in found["scoring"]["warning"]
-
-
-def test_refusals_change_nothing(agent: Agent, talk: str) -> None:
-    agent.refused("conversation_get", "not_found", conversation_id=NOBODY)
-    agent.refused("conversation_fork", "not_found", conversation_id=talk, message_id=NOBODY)
-    agent.refused("conversation_compare", "not_found", first=talk, second=NOBODY)
-    agent.refused("conversation_score", "invalid", conversation_id=talk, dimensions=["Not one"])
-    agent.refused("replay_create", "provider_unavailable", conversation_id=talk, run=True)
-    agent.refused("replay_create", "invalid", conversation_id=talk, max_steps=0)
-    agent.refused("replay_update", "not_found", replay_id=NOBODY, do="run")
-    agent.refused("replay_update", "unknown_field", replay_id=NOBODY, do="cancel", max_steps=5)
-    assert (Conversation._base_manager.count(), Replay.objects.count(), Scoring.objects.count()) == (1, 0, 0)
-
-
-def test_whose_key_may_what(
-    agent: Agent, viewer: Agent, stranger: Agent, project: Project, talk: str
-) -> None:
-    names = {tool.name for tool in viewer.at(f"{URL}?profile=all").tools()}
-    assert {"conversation_get", "conversation_compare", "replay_get"} <= names
-    assert not {"conversation_fork", "conversation_score", "replay_create", "replay_update"} & names
-    writer: Any = agent_for(project, scopes=["write"])
-    writer.refused("replay_create", "scope_missing", conversation_id=talk, score=True)
-    stranger.refused("conversation_get", "not_found", conversation_id=talk)

@@ -4,9 +4,7 @@ from typing import Any
 
 import pytest
 
-from curation.models import Handoff
-from memory.models import Project
-from tests.mcp.conftest import Agent, agent_for
+from tests.mcp.conftest import Agent
 
 ADA, BOB = "task/login/ada", "task/login/bob"
 
@@ -41,14 +39,3 @@ def test_a_handoff_is_made_found_read_and_accepted(agent: Agent, handoff: dict[s
     taken = agent.call("handoff_get", handoff_id=uid, answer="accept", agent_id="bob")
     assert (taken["handoff"]["state"], taken["branch"]) == ("accepted", BOB)
     agent.refused("handoff_get", "illegal_transition", handoff_id=uid, answer="reject", reason="Late.")
-
-
-def test_refusals_say_what_to_do(agent: Agent, project: Project, handoff: dict[str, Any]) -> None:
-    uid = handoff["handoff"]["id"]
-    agent.refused("handoff_create", "not_found", session_id="nobody")
-    agent.refused("handoff_create", "invalid", handoff_type="gift")
-    agent.refused("handoff_create", "not_found", source_branch="nowhere")
-    agent.refused("handoff_get", "not_found", handoff_id="01890000-0000-7000-8000-000000000000")
-    agent.refused("handoff_get", "invalid", handoff_id=uid, answer="reject")
-    agent_for(project, branch_patterns=["main"]).refused("handoff_get", "branch_forbidden", handoff_id=uid)
-    assert (Handoff.objects.count(), Handoff.objects.get().state) == (1, "pending")

@@ -18,7 +18,7 @@ from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.support.write_buffer import buffer
 from memory.models import Branch, Fact, RecallLog, Session
 from tests.mcp.conftest import URL, Agent, agent_for
-from tests.memory.api.client import UNKNOWN, nothing_left
+from tests.memory.api.client import nothing_left
 from tests.queries import list_queries
 from tests.site.hook_events import CONSOLIDATOR, learn
 
@@ -144,43 +144,6 @@ def test_a_search_is_made_in_the_name_of_the_connections_session(agent: Agent, v
     assert list(RecallLog.objects.values_list("session_id", flat=True)) == ["s", "s"]
 
 
-def test_a_session_gets_the_repository_of_who_writes_in_it(agent: Agent) -> None:
-    shop = agent.at(Day1_Repository=SHOP)
-    shop.call("memory_write", fact_text="One.", session_id="new")
-    agent.call("memory_write", fact_text="Two.", session_id="old")
-    agent.call("memory_write", fact_text="Three.", session_id="old", repository=TILL)
-    shop.call("memory_write", fact_text="Four.", session_id="old")  # what is known stays
-    shop.call("memory_write", fact_text="Five.", session_id="free", repository="*")
-    shop.call("log_message", role="user", content="Hello.", session_id="talk")
-    paths = dict(Session.objects.values_list("key", "project_path"))
-    assert paths == {"new": SHOP, "old": TILL, "free": "", "talk": SHOP}
-    found = agent.call("memory_search", query="one two three four five")
-    assert {row["line"]: row.get("repository") for row in found["results"]} == {
-        "One.": SHOP,
-        "Two.": TILL,
-        "Three.": TILL,
-        "Four.": TILL,
-        "Five.": None,
-    }
-
-
-def test_a_fact_without_a_session_keeps_the_repository_it_was_written_in(agent: Agent) -> None:
-    shop, till = agent.at(Day1_Repository=SHOP), agent.at(Day1_Repository=TILL)
-    uid = shop.call("memory_write", fact_text="The shop's clock was wrong.")["fact"]["id"]
-    till.call("memory_write", fact_text="Tills beep by the clock.")
-    agent.call("memory_write", fact_text="Clocks tick.")
-    assert agent.call("memory_get", fact_ids=[uid])["facts"][0]["repository"] == SHOP
-    assert lines(shop.call("memory_search", query="clock shop")["results"])[0] == (
-        "The shop's clock was wrong.",
-        SHOP,
-    )
-    told = shop.call("memory_context")["newest_facts"]
-    assert lines(told) == [("Clocks tick.", ""), ("The shop's clock was wrong.", SHOP)]
-    new = till.call("memory_supersede", fact_id=uid, new_fact_text="The shop's clock is right.")["fact"]["id"]
-    assert agent.call("memory_get", fact_ids=[new])["facts"][0]["repository"] == SHOP
-    till.refused("memory_supersede", "invalid", fact_id=new, new_fact_text="x", repository="x" * 1001)
-
-
 def test_a_start_context_leaves_out_what_was_written_without_a_session_elsewhere(
     agent: Agent, actor: Any
 ) -> None:
@@ -207,40 +170,6 @@ def test_a_work_handle_stands_for_the_repository(agent: Agent) -> None:
     plain = agent.call("branch_switch", name="task/a")["handle"]
     assert len(agent.call("memory_context", work=plain)["newest_facts"]) == 2
     agent.refused("branch_switch", "invalid", name="task/a", repository=["x"])
-
-
-@pytest.mark.parametrize(("own", "other"), [(SHOP, TILL), (TILL, SHOP)])
-def test_of_similar_hits_the_callers_repository_comes_first(own: str, other: str, agent: Agent) -> None:
-    for name, session, word in ((SHOP, "s", "one"), ("", "", "two"), (TILL, "t", "six")):
-        where = {"session_id": session, "repository": name} if name else {}
-        agent.call("memory_write", fact_text=f"The clock is wrong {word}.", **where)
-    found = agent.call("memory_search", query="clock wrong", repository=own)["results"]
-    assert [row.get("repository", "") for row in found] == [own, "", other]
-    why = agent.call("memory_explain", query="clock wrong", fact_id=found[0]["id"], repository=own)
-    assert (why["position"], why["signals"]["repository"]) == (1, 0.05)
-    last = agent.call("memory_explain", query="clock wrong", fact_id=found[0]["id"], repository=other)
-    assert (last["position"], "repository" in last["signals"]) == (3, False)
-    agent.call("memory_write", fact_text="Parrots talk.", session_id="x", repository=other)
-    best = agent.call("memory_search", query="parrots talk clock", repository=own)["results"][0]
-    assert best["line"] == "Parrots talk."  # a better hit stays the better one
-
-
-def test_a_repository_that_is_none_is_refused(agent: Agent, project: Any) -> None:
-    with nothing_left():
-        for tool, arguments in (
-            ("memory_write", {"fact_text": "x"}),
-            ("memory_search", {"query": "x"}),
-            ("memory_context", {}),
-            ("memory_timeline", {}),
-        ):
-            agent.refused(tool, "invalid", repository=["x"], **arguments)
-            agent.refused(tool, "invalid", repository="x" * 1001, **arguments)
-        agent.refused("memory_get", "unknown_field", fact_ids=[UNKNOWN], repository=SHOP)
-
-
-def test_another_projects_sessions_stay_unseen(agent: Agent, sessions: None, stranger: Agent) -> None:
-    told = stranger.at(Day1_Repository=SHOP).call("memory_context")
-    assert (told["session"], told["newest_facts"]) == (None, [])
 
 
 def test_a_key_sees_the_sessions_of_its_branches_alone(agent: Agent, sessions: None, project: Any) -> None:

@@ -19,7 +19,7 @@ from memory.exceptions import (
     ScopeMissing,
     TooLarge,
 )
-from memory.models import AuditEntry, Commit, Fact, FactLink
+from memory.models import AuditEntry, Fact, FactLink
 from memory.models.nodes import uuid7
 from tests.memory.api.client import nothing_left
 
@@ -224,12 +224,6 @@ class TestRefused:
             with pytest.raises(BranchNotFound):
                 act(actor, "verify", facts, branch_name="task/y")
 
-    @pytest.mark.parametrize("action", ["verify", "invalidate", "unverify", "archive", "restore"])
-    def test_a_writer_does_not_curate(self, project, main, facts, action):
-        writer = Actor(project.pk, "key", "k", "k", frozenset({"write"}))
-        with nothing_left(), pytest.raises(ScopeMissing):
-            act(writer, action, facts)
-
     def test_scopes_and_branches(self, project, main, facts):
         reader = Actor(project.pk, "key", "k", "k", frozenset({"propose"}))
         elsewhere = Actor(project.pk, "key", "k", "k", frozenset({"admin"}), branch_patterns=("task/*",))
@@ -238,12 +232,6 @@ class TestRefused:
                 act(reader, "set_category", facts, category="x")
             with pytest.raises(BranchForbidden):
                 act(elsewhere, "verify", facts)
-
-    def test_another_projects_facts_are_no_facts(self, other_project, main, facts):
-        stranger = Actor(other_project.pk, "key", "k", "k", frozenset({"admin"}))
-        with nothing_left():
-            assert outcomes(act(stranger, "archive", facts)) == [("refused", "not_found")] * 3
-        assert Commit.objects.filter(branch__project=other_project).count() == 0
 
 
 class TestProposals:

@@ -11,7 +11,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 
-from day1site.cli import main
 from memory.actors import Actor
 from memory.engines.branches.diff import KINDS, DiffRange, find_common_ancestor, order_points
 from memory.engines.branches.manager import BranchManager
@@ -20,7 +19,6 @@ from memory.engines.facts.links import LinkEngine
 from memory.engines.merging.engine import MergeEngine
 from memory.exceptions import BranchForbidden, BranchNotFound, Invalid
 from memory.models import Branch, Fact, Project
-from tests.memory.api.client import api_for
 from tests.memory.oracle import NaiveBranch
 from tests.memory.test_versions import World, histories, looks, random_histories
 
@@ -358,49 +356,3 @@ def test_stats_count_what_the_branch_shows(scene: dict[str, Fact], actor: Actor)
 
 
 # ---- over REST and the command line ------------------------------------------------------------------
-
-
-def test_over_rest(scene: dict[str, Fact], project: Project) -> None:
-    api = api_for(project)
-    first = api.get("/branches/task/a/diff?limit=2").json()
-    assert first["counts"]["fact"] == {"added": 1, "changed": 1, "removed": 1}
-    assert [(row["change"], row["fact"]["fact_text"]) for row in first["results"]] == [
-        ("added", "four"),
-        ("removed", "two"),
-    ]
-    assert (first["base"], first["ahead"], first["behind"]) == ("ancestor", 5, 1)
-    point = api.get("/branches/task/a/diff?against=main&base=point").json()
-    assert (point["base"], point["counts"]["fact"]["changed"]) == ("point", 2)
-    assert api.get("/branches/task/a/diff?against=main").json()["counts"] == first["counts"]
-    rest_of = api.get(f"/branches/task/a/diff?limit=2&cursor={first['next']}").json()
-    assert (rest_of["counts"], rest_of["results"][0]["fields"]["category"]) == (None, ["general", "security"])
-    assert len(api.get("/branches/task%2Fa/diff?change=added,changed").json()["results"]) == 2
-    assert api.get("/branches/task/a/stats").json()["facts"]["active"] == 3
-    for path, status in (
-        ("/branches/gone/diff", 404),
-        ("/branches/task/a/diff?type=x", 400),
-        ("/branches/task/a/diff?x=1", 400),
-    ):
-        assert api.get(path).status_code == status
-
-
-def test_at_the_command_line(
-    scene: dict[str, Fact], project: Project, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["branch", "diff", "task/a", "--project", project.slug]) == 0
-    told = capsys.readouterr()
-    rows = [line.split("\t") for line in told.out.splitlines()[1:]]
-    assert [(row[0], row[2], row[4]) for row in rows] == [
-        ("added", "", "four"),
-        ("removed", "", "two"),
-        ("changed", "category, tags, verification_status", "one"),
-    ]
-    assert (
-        told.err == "facts: 1 added, 1 changed, 1 removed; links: 1 added, 0 changed, 0 removed\n"
-        "5 commits ahead of main, 1 behind\n"
-    )
-    point = ["branch", "diff", "task/a", "--against", "main", "--base", "point", "--format", "json"]
-    assert main([*point, "--project", project.slug]) == 0
-    assert len(capsys.readouterr().out.splitlines()) >= 1
-    assert main(["branch", "stats", "task/a", "--project", project.slug]) == 0
-    assert "ahead: 5\nbehind: 1\n" in capsys.readouterr().out

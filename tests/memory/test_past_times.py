@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from urllib.parse import quote
 from uuid import UUID
 
 import pytest
@@ -18,8 +17,7 @@ from memory.engines.store.snapshots import SnapshotManager
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import find_branch, resolve_point
 from memory.exceptions import Invalid
-from memory.models import Branch, Fact, Project, Snapshot
-from tests.memory.api.client import api_for
+from memory.models import Branch, Fact, Snapshot
 from tests.memory.test_branches import some_actor, write
 from tests.memory.test_versions import random_histories
 
@@ -149,18 +147,6 @@ def test_a_difference_from_before_the_fork(forks: dict[str, Any], actor: Actor) 
     at = forks["early"].created_at
     diff = BRANCHES.compare_branch(name="task/a/b", actor=actor, against="task/a/b", against_at=at)
     assert {one.uid for one in diff.page.results} == {forks[name].uid for name in ("middle", "late", "own")}
-
-
-def test_over_rest(forks: dict[str, Any], project: Project) -> None:
-    api = api_for(project)
-    at = quote(forks["early"].created_at.isoformat())
-    found = api.get(f"/facts?branch=task/a/b&at={at}").json()["results"]
-    assert [one["id"] for one in found] == [str(forks["early"].uid)]
-    assert api.get("/facts?branch=task/a/b&at=2020-01-01").json()["results"] == []
-    assert api.get(f"/facts/{forks['late'].uid}?branch=task/a&at={at}").status_code == 404
-    assert api.get(f"/facts/{forks['early'].uid}?branch=task/a&at={at}").status_code == 200
-    refused = api.get("/facts?branch=task/a/b&at=-1")
-    assert (refused.status_code, refused.json()["field"]) == (400, "at")
 
 
 # ---- checks against the branch -------------------------------------------------------------------------

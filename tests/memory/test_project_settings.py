@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from day1site import cli
 from memory.models import AuditEntry, Project
 from tests.memory.api.client import Api, api_for, nothing_left, refused
 
@@ -142,32 +141,3 @@ def test_another_project_is_unknown(api: Api, other_project: Project) -> None:
     with nothing_left():
         refused(api.get(f"/projects/{other_project.slug}"), 404, "not_found")
         refused(api.patch(f"/projects/{other_project.slug}", {"name": "x"}), 404, "not_found")
-
-
-def test_the_command_line_shows_and_sets_them(
-    project: Project, main: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("DAY1_URL", raising=False)
-
-    def day1(*words: str) -> tuple[int, str, str]:
-        status = cli.main(["--project", project.slug, "project", *words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    status, out, _ = day1("set", "--least-evidence", "0.25", "--redact-secrets", "false", "--recipe", "words")
-    assert (status, out) == day1("show")[:2]
-    assert {"least_evidence: 0.25", "redact_secrets: no", "recipe: words"} <= set(out.splitlines())
-    assert "least_evidence: 0.25" not in day1("set", "--no-least-evidence")[1]
-    assert day1("set", "--no-least-evidence", "--least-evidence", "0")[0] == 2
-    assert day1("set", "--recipe", "none")[0] == 1
-    ageing = ("--stale-after-days", "90", "--fact-budget", "50", "--category-ttl-days", '{"error": 30}')
-    shown = day1("set", *ageing, "--age-facts", "true")[1].splitlines()
-    assert {"stale_after_days: 90", "fact_budget: 50", "age_facts: yes"} <= set(shown)
-    dreaming = ("--propose-reflections", "true", "--dream-min-size", "4", "--dream-origins", "EXPERIENCE")
-    shown = day1("set", *dreaming, "--consolidate-agents", "true")[1].splitlines()
-    assert {"propose_reflections: yes", "dream_min_size: 4", "consolidate_agents: yes"} <= set(shown)
-    emptied = day1("set", "--no-stale-after-days", "--no-fact-budget")[1]
-    assert "stale_after_days: 90" not in emptied
-    assert "fact_budget: 50" not in emptied
-    assert 'category_ttl_days: {"error": 30}' in emptied
-    assert day1("set", "--no-fact-budget", "--fact-budget", "3")[0] == 2

@@ -16,7 +16,7 @@ from memory.engines.search.related import RelatedEngine, Relatives
 from memory.engines.sessions.observations import ObservationEngine
 from memory.exceptions import BranchForbidden, Invalid, NotFound
 from memory.models import Fact, Project
-from tests.memory.api.client import UNKNOWN, api_for, refused
+from tests.memory.api.client import UNKNOWN
 
 FACTS, RELATIONS = FactEngine(), RelationEngine()
 
@@ -241,24 +241,3 @@ def test_nothing_of_another_project_is_related(actor: Actor, other_project: Proj
     write(theirs, "Tea is theirs.")
     start = write(actor, "Tea is hot.")
     assert (ways(related(actor, start)), related(actor, start).entities) == ({}, [])
-
-
-def test_over_rest(project: Project, other_project: Project) -> None:
-    api, stranger = api_for(project), api_for(other_project)
-    start, other = api.fact("Redis is slow."), api.fact("Redis is loud.")
-    edge = {"source_entity": "Login", "relation_type": "uses", "target_entity": "Redis"}
-    assert api.post("/relations", edge).status_code == 201
-    answer = api.get(f"/facts/{start['id']}/related?depth=0&limit=5").json()
-    [one] = answer["results"]
-    assert one["fact"]["id"] == other["id"]
-    assert (one["distance"], answer["truncated"]) == (2, False)
-    assert one["why"] == [{"by": "entity", "distance": 2, "name": "Redis", "id": None}]
-    assert answer["entities"] == [{"entity": "Redis", "distance": 0}]
-    path = f"/facts/{start['id']}/related"
-    refused(api.get(f"{path}?depth=7"), 400, "invalid", "depth")
-    refused(api.get(f"{path}?limit=0"), 400, "invalid", "limit")
-    refused(api.get(f"{path}?why=1"), 400, "unknown_field", "why")
-    refused(api.get(f"{path}?branch=nowhere"), 404, "not_found")
-    refused(stranger.get(path), 404, "not_found")
-    refused(api.get(f"/facts/{UNKNOWN}/related"), 404, "not_found")
-    refused(api.get("/facts/nonsense/related"), 400, "invalid", "id")

@@ -392,17 +392,6 @@ def test_the_expired_come_in_pages(actor: Actor) -> None:
         TOPOLOGY.list_expired(actor=actor, limit=101)
 
 
-def test_archiving_needs_the_scope_to_write(actor: Actor) -> None:
-    make(actor, "task/a", ttl_days=1)
-    age(actor, "task/a", 2)
-    reader = Actor(actor.project_id, "key", scopes=frozenset({"read"}))
-    (left,) = TOPOLOGY.auto_archive(actor=reader).results
-    assert left.kept == "scope_missing"
-    with pytest.raises(ScopeMissing):
-        TOPOLOGY.auto_archive(actor=reader, dry_run=False)
-    assert archived(actor) == set()
-
-
 def test_a_real_merge_takes_all_or_leaves_the_rest_ahead(actor: Actor, without_gates: None) -> None:
     make(actor, "task/a")
     one, two = (write(actor, text, "task/a") for text in ("Tokens live an hour.", "Builds run at night."))

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from day1site.cli import main
 from day1site.cli.commands.facts import NONE_YET
 from memory.actors import Actor
 from memory.db.errors import DatabaseAway
@@ -43,13 +42,6 @@ def newest() -> Fact:
 
 
 # ---- facts -----------------------------------------------------------------------------------------
-
-
-def test_tags_are_counted(day1: Day1) -> None:
-    for text, tag in (("one", "team:red"), ("two", "team:red"), ("three", "open")):
-        day1("write-fact", text, "--tag", tag)
-    assert day1("facts", "tags")[1] == "tag\tcount\nteam:red\t2\nopen\t1\n"
-    assert day1("facts", "tags", "--prefix", "o")[1] == "tag\tcount\nopen\t1\n"
 
 
 def test_a_search_shows_as_many_as_are_asked_for(day1: Day1, tmp_path: Path) -> None:
@@ -108,14 +100,6 @@ def test_write_fact_stores_every_field_and_says_the_id(day1: Day1) -> None:
     assert Commit.objects.get().surface == "cli"
 
 
-def test_a_known_text_is_confirmed_and_a_proposal_waits(day1: Day1, fact: Fact) -> None:
-    again = day1("write-fact", fact.fact_text.upper(), "--session", "s")
-    assert again == (0, f"{fact.uid}\tknown already on main, confirmed once\n", "")
-    status, out, _ = day1("write-fact", "Maybe.", "--propose")
-    assert (status, out) == (0, f"{newest().uid}\tproposed on main\n")
-    assert newest().status == "created"
-
-
 def test_secrets_are_taken_out_and_told(day1: Day1) -> None:
     _, _, err = day1("write-fact", "The login is https://me:hunter2@example.com/a", "--tag", "api_key=abcd1")
     assert newest().fact_text == "The login is https://me:[redacted: password]@example.com/a"
@@ -156,15 +140,6 @@ def test_search_says_that_nothing_is_known_below_the_least_evidence(day1: Day1, 
     assert day1("search", "tokens")[2] == ""
 
 
-def test_why_says_the_reason(day1: Day1, fact: Fact, actor: Actor) -> None:
-    status, out, _ = day1("why", str(fact.uid), "tokens")
-    assert (status, out.splitlines()[0]) == (0, "found: It is hit 1 of this search.")
-    assert day1("why", NOWHERE, "tokens")[1] == "absent: No fact with this id is known here.\n"
-    assert day1("why", str(fact.uid), "x", "--tag", "t")[1].startswith(
-        "filtered: The filter tags leaves it out.\n"
-    )
-
-
 def test_facts_are_listed_in_pages_or_all(day1: Day1, actor: Actor) -> None:
     ids = [FactEngine().write_fact(fact_text=f"Fact {i}", actor=actor).fact.uid for i in range(3)]
     lines = [f"{uid}\tactive\tgeneral\tFact {i}" for i, uid in enumerate(ids)]
@@ -183,81 +158,12 @@ def test_facts_are_listed_in_pages_or_all(day1: Day1, actor: Actor) -> None:
     assert day1("facts", "--limit", "2", "--ordering=-created_at")[1].splitlines()[1:] == lines[:0:-1]
 
 
-def test_the_life_of_a_fact(day1: Day1, fact: Fact) -> None:
-    one = str(fact.uid)
-    assert day1("facts", "archive", one) == (0, f"{one}\tarchived on main\n", "")
-    assert day1("facts", "restore", one, "--expected-version", "2") == (0, f"{one}\trestored on main\n", "")
-    stale = day1("verify", one, "verified", "--expected-version", "2")
-    told = "stale_version: The fact is at version 3, not 2: read it again. Changed: status.\n"
-    assert stale == (1, "", told)
-    words = ("verify", one, "verified", "--reason", "seen", "--expected-version", "3")
-    assert day1(*words) == (0, f"{one}\tverified on main\n", "")
-    status, out, _ = day1("facts", "supersede", one, "New text.", "--tag", "x")
-    assert (status, out) == (0, f"{newest().uid}\tstored on main, supersedes {one}\n")
-    assert day1("facts", "delete", one) == (0, f"{one}\tdeleted on main\n", "")
-    history = [line.split("\t") for line in day1("facts", "history", one)[1].splitlines()]
-    assert [row[0] for row in history] == ["version", "5", "4", "3", "2", "1"]
-    assert [row[4] for row in history[1:]] == [
-        "fact.delete",
-        "fact.supersede",
-        "fact.restore",
-        "fact.archive",
-        "fact.write",
-    ]
-    assert day1("facts", "show", one) == (1, "", "not_found: Nothing with this id is visible here.\n")
-    shown = day1("facts", "show", str(newest().uid))[1].splitlines()
-    assert {"fact_text: New text.", f"parent_id: {one}", "tags: x", "pinned: no"} <= set(shown)
-
-
-def test_a_text_that_is_there_takes_the_place_of_another(day1: Day1, fact: Fact) -> None:
-    one, two = (day1("write-fact", text)[1].split("\t")[0] for text in ("One.", "Two."))
-    known = day1("facts", "supersede", one, fact.fact_text)
-    assert known == (0, f"{fact.uid}\tknown already on main, supersedes {one}\n", "")
-    assert day1("facts", "supersede", two, " ") == (1, "", "invalid: new_fact_text may not be empty.\n")
-    status, out, _ = day1("facts", "supersede", two, fact.fact_text, "--no-dedup")
-    assert (status, out) == (0, f"{newest().uid}\tstored on main, supersedes {two}\n")
-    assert newest().uid != fact.uid
-
-
-def test_facts_are_listed_and_found_by_repository(day1: Day1) -> None:
-    for text, name in (
-        ("The shop is open.", "git@github.com:acme/shop.git"),
-        ("The till is open.", "/srv/till/"),
-    ):
-        assert day1("write-fact", text, "--repository", name)[0] == 0
-    for words in (("facts", "list"), ("search", "open")):
-        found = json.loads(day1(*words, "--repository", "/srv/till", "--format", "json")[1])["results"]
-        assert [row.get("fact", row)["repository"] for row in found] == ["/srv/till"]
-    assert day1("facts", "list", "--repository", "x" * 1001) == (
-        1,
-        "",
-        "invalid: repository has at most 1000 characters.\n",
-    )
-
-
 def test_stored_text_cannot_write_to_the_terminal(day1: Day1, actor: Actor) -> None:
     FactEngine().write_fact(fact_text="red\x1b[31m\ttab\x07 \u202eback", actor=actor)
     assert day1("facts")[1].splitlines()[1].split("\t")[3] == "red\ufffd[31m tab\ufffd \ufffdback"
 
 
 # ---- branches and keys -----------------------------------------------------------------------------
-
-
-def test_branches(day1: Day1, fact: Fact) -> None:
-    assert day1("branch", "create", "task/a", "--purpose", "try") == (0, "task/a\tmade from main at 1\n", "")
-    assert [line.split("\t")[:3] for line in day1("branch")[1].splitlines()] == [
-        ["name", "parent", "head"],
-        ["main", "", "1"],
-        ["task/a", "main", "0"],
-    ]
-    assert day1("branch", "archive", "task/a") == (0, "task/a\tarchived\n", "")
-    refused = "branch_archived: The branch task/a is archived and takes no writes: restore it first.\n"
-    assert day1("write-fact", "x", "--branch", "task/a") == (1, "", refused)
-    assert "task/a" not in day1("branch", "list")[1]
-    assert "task/a" in day1("branch", "list", "--archived")[1]
-    assert day1("branch", "restore", "task/a") == (0, "task/a\trestored\n", "")
-    log = [line.split("\t") for line in day1("branch", "log")[1].splitlines()]
-    assert [row[0:1] + row[2:8] for row in log[1:]] == [["1", "Added 1 fact", "local", "cli", "1", "0", "0"]]
 
 
 def test_a_key_opens_until_it_is_revoked(day1: Day1) -> None:
@@ -384,30 +290,6 @@ def test_what_is_not_understood_ends_with_2(day1: Day1, words: tuple[str, ...], 
     status, out, err = day1(*words)
     assert (status, out) == (2, "")
     assert said in err
-
-
-def test_every_command_teaches_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:
-    plain = (
-        "write-fact",
-        "search",
-        "why",
-        "facts",
-        "verify",
-        "branch",
-        "keys",
-        "import",
-        "export",
-        "reindex",
-    )
-    pairs = [(name,) for name in (*plain, "reembed", "backup")]
-    pairs += [("facts", a) for a in ("list", "show", "history", "archive", "restore", "delete", "supersede")]
-    pairs += [("branch", a) for a in ("create", "list", "log", "diff", "stats", "archive", "restore")]
-    pairs += [("snapshot", a) for a in ("create", "list", "restore", "drop")]
-    pairs += [("workspace", a) for a in ("create", "list", "diff", "promote", "drop")]
-    pairs += [("keys", a) for a in ("create", "list", "revoke")]
-    for words in [*pairs, ()]:
-        assert main([*words, "--help"]) == 0
-        assert f"  day1 {' '.join(words)}" in capsys.readouterr().out
 
 
 def test_trouble_with_the_store_is_one_line(day1: Day1, monkeypatch: pytest.MonkeyPatch) -> None:

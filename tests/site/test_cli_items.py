@@ -12,30 +12,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @anywhere
-def test_an_item_is_put_shown_listed_and_deleted(day1: Day1) -> None:
-    status, out, err = day1(
-        "items", "put", "users/ada", "theme", '{"color": "dark"}', "--text", "Ada likes dark."
-    )
-    row = Fact._base_manager.get()
-    assert (status, out, err) == (0, f"{row.uid}\tusers/ada/theme\tversion 1 on main\n", "")
-    assert day1("items", "put", "users/ada", "name", "Ada")[0] == 0
-    assert day1("items", "get", "users/ada", "theme") == (0, '{"color": "dark"}\n', "")
-    assert day1("items", "get", "users/ada", "name") == (0, '"Ada"\n', "")
-    listed = day1("items", "--prefix", "users", "--where", '{"value.color": "dark"}')[1]
-    assert listed == 'namespace\tkey\tversion\tvalue\nusers/ada\ttheme\t1\t{"color": "dark"}\n'
-    assert day1("items", "namespaces", "--depth", "1")[1] == "users\n"
-    status, _, err = day1("items", "put", "users/ada", "theme", "1", "--only-new")
-    assert (status, err) == (1, "key_taken: An item stands under theme already.\n")
-    for value in ('""', "[]", "0", "false"):
-        assert day1("items", "put", "users/ada", "theme", value)[0] == 0
-        assert day1("items", "get", "users/ada", "theme")[1] == f"{value}\n"
-    assert day1("items", "put", "users/ada", "theme", "null")[0] == 2
-    assert day1("items", "delete", "users/ada", "theme") == (0, "users/ada/theme\tdeleted\n", "")
-    assert day1("items", "get", "users/ada", "theme")[0] == 1
-    assert day1("items", "list", "--prefix", "nobody")[2] == "No item here.\n"
-
-
-@anywhere
 def test_items_leave_and_arrive_as_items(day1: Day1, tmp_path: Path) -> None:
     put = day1("items", "put", "users/ada", "theme", '{"n": 1}', "--text", "Ada likes it dark.", "--no-embed")
     assert put[0] == 0, put

@@ -1,6 +1,5 @@
 """The commands on saved questions, and ``day1 eval``."""
 
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -21,18 +20,6 @@ ASKED = "How long do tokens live?"
 @pytest.fixture
 def fact(actor: Actor, main: Any) -> Fact:
     return FactEngine().write_fact(fact_text="Tokens live for an hour.", actor=actor).fact
-
-
-def test_questions_are_saved_listed_exported_and_deleted(day1: Day1, fact: Fact) -> None:
-    status, out, _ = day1("questions", "save", ASKED, "--expect", str(fact.uid), "--note", "why")
-    question = Question.objects.get()
-    assert (status, out) == (0, f"{question.pk}\t{ASKED}\n")
-    _, out, _ = day1("questions")
-    assert out.splitlines()[1].split("\t") == [str(question.pk), ASKED, "1", "main", "why"]
-    _, out, _ = day1("questions", "export")
-    assert json.loads(out) == {"text": ASKED, "expected": [str(fact.uid)], "note": "why"}
-    assert day1("questions", "delete", str(question.pk)) == (0, f"{question.pk}\tdeleted\n", "")
-    assert day1("questions", "list")[2] == "No questions are saved yet.\n"
 
 
 def test_a_file_is_imported(day1: Day1, fact: Fact, tmp_path: Path) -> None:
@@ -123,13 +110,3 @@ def test_an_eval_compares_and_ends_with_1_where_something_is_lost(
     _, out, _ = day1("questions", "runs")
     assert out.splitlines()[1].split("\t")[1:8] == ["task/a", "1", "default", "5", "0", "0", "1"]
     assert EvalRun.objects.count() == 2
-
-
-def test_what_cannot_run_is_refused(day1: Day1, fact: Fact, monkeypatch: Any) -> None:
-    assert day1("eval")[2] == "conflict: There are no saved questions: save one from a search first.\n"
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
-    assert day1("questions", "import", "-")[2] == "invalid: The file has no questions.\n"
-    day1("questions", "save", ASKED, "--expect", str(fact.uid))
-    assert day1("eval", "--recipe", "none")[0] == 1
-    assert day1("eval", "--k", "x")[0] == 2
-    assert day1("eval", "--k", "0")[2] == "invalid: k must be 1 to 100.\n"

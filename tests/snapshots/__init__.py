@@ -10,10 +10,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 VARYING = (
-    (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "<id>"),
+    (UUID, "<id>"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|\+00:00)?", "<time>"),
     (r"\b[0-9a-f]{32,64}\b", "<hash>"),
+    (r"day1_[0-9a-f]{8}_ws_[0-9a-f]{32}", "<copy>"),
     (r"[\w+/-]{40,}=+", "<key>"),
     (r"\b\d+\.\d{5,}(e-\d+)?", "<number>"),
     (r"(took_ms.{1,3})[\d.]+", r"\1<number>"),

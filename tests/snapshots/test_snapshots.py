@@ -2,7 +2,9 @@
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -25,7 +27,7 @@ from tests.command_line import Day1
 from tests.memory.api.client import UNKNOWN, Api, api_for
 from tests.memory.api.document import find_operation
 from tests.site.cli_words import walk_commands
-from tests.snapshots import FOLDER, compare
+from tests.snapshots import FOLDER, UUID, compare
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("copies_open")]
 NOT_OURS = {"up", "test", "celery"}  # Django's and Celery's own help
@@ -80,16 +82,26 @@ def describe_parameter(one: click.Parameter) -> str:
 
 
 @pytest.mark.slow
-def test_what_commands_print(project: Project, day1: Day1) -> None:
+def test_what_commands_print(
+    project: Project, day1: Day1, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each command's reads, then what each noun's commands do to it from its start to its end."""
+    monkeypatch.chdir(tmp_path)
     compare("output.txt", list_output(day1, build_rows(project)))
 
 
 def list_output(day1: Day1, rows: dict[str, Any]) -> Iterator[str]:
+    """Yield what is printed; the first id of it is the row that a line names behind its ``>``."""
     for line in (FOLDER / "commands.txt").read_text().splitlines():
-        status, out, err = day1(*line.format(**rows).split())
+        words, _, name = line.partition(" > ")
+        status, out, err = day1(*shlex.split(words.format(**rows)))
         buffer.flush()  # else what was read is counted a second later
         yield f"# day1 {line} → {status}"
         yield from (*out.splitlines(), *err.splitlines())
+        if name:
+            found = re.search(UUID, out + err)
+            assert found, f"{line}: {out}{err}"
+            rows[name] = found[0]
 
 
 # ---- MCP -----------------------------------------------------------------------------------------------

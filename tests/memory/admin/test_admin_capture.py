@@ -6,13 +6,10 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
-from memory.actors import local_actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
@@ -243,39 +240,6 @@ def test_branch_and_time_are_kept(viewer, actor):
     assert "On the branch." in html
     assert re.search(r'href="/admin/p/test/observations/[0-9a-f-]+\?branch=task%2Fx"', html)
     assert "On main." not in body(page(viewer, f"{HOME}observations?at=0"))
-
-
-def test_another_projects_rows_are_not_there(viewer, main, other_project):
-    theirs = local_actor(other_project.pk)
-    seen, edge = observe(theirs, "Theirs."), relate(theirs, "Their", "own", "Thing")
-    conversation, (said,) = talk(theirs, "Hello there.", title="Theirs")
-    for name, row in (("observations", seen), ("relations", edge), ("conversations", conversation)):
-        assert "Their" not in body(page(viewer, HOME + name))
-        page(viewer, f"{HOME}{name}/{row.uid}", 404)
-    page(viewer, f"{HOME}messages/{said.uid}", 404)
-    assert "Hello there." not in body(page(viewer, f"{HOME}conversations?q=hello"))
-
-
-@pytest.mark.parametrize("name", LISTS)
-def test_no_query_for_a_row(viewer, actor, name):
-    def fill(many):
-        for n in range(many):
-            observe(actor, f"{name} {many} {n}.", session_id=f"s{n}", agent_id="a")
-            relate(actor, f"E{many}{n}", "to", f"F{many}{n}")
-            talk(actor, f"Hello {n}.", title=f"T{n}", session_id=f"s{n}")
-
-    def queries():
-        with CaptureQueriesContext(
-            connection,
-        ) as seen:
-            page(viewer, HOME + name)
-        return len(seen)
-
-    fill(2)
-    page(viewer, HOME + name)
-    few = queries()
-    fill(9)
-    assert queries() == few
 
 
 class TestCalls:

@@ -4,10 +4,8 @@ import re
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from memory.actors import local_actor
 from memory.db.backend import get_features
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
@@ -49,10 +47,6 @@ def status(fact, actor, branch="main"):
 
 
 class TestShown:
-    def test_facts_of_every_status_newest_first(self, curator, write):
-        write("one"), write("two")
-        assert texts(page(curator)) == ["two", "one"]
-
     def test_what_is_typed_runs_in_its_own_direction(self, curator, write):
         write("one")
         html = page(curator)
@@ -125,11 +119,6 @@ class TestDone:
         assert "Undone." in page(curator)
         assert AuditEntry.objects.filter(action="commit.revert", surface="admin").count() == 1
 
-    def test_another_category(self, curator, write, actor):
-        one = write("one")
-        act(curator, "set_category", one, category="security")
-        assert FactEngine().get_fact(fact_id=one.uid, actor=actor).category == "security"
-
     def test_superseded_by_one_whose_address_was_pasted(self, curator, write, actor):
         one, two = write("one"), write("two")
         act(curator, "supersede", one, replaced_by=f"http://testserver{LIST}/{two.uid}?branch=main")
@@ -167,24 +156,6 @@ class TestDone:
 
 
 class TestRefused:
-    def test_a_viewer_sees_no_button_and_is_refused(self, viewer, write):
-        one = write("one")
-        html = page(viewer)
-        assert texts(html) == ["one"]
-        assert 'name="action"' not in html
-        assert 'name="one"' not in html
-        with nothing_left():
-            answer = act(viewer, "verify", one)
-        assert answer.status_code == 403
-        assert "Only curators and maintainers may do this." in answer.content.decode()
-
-    def test_a_foreign_fact_is_not_there(self, curator, other_project):
-        fact = FactEngine().write_fact(fact_text="foreign", actor=local_actor(other_project.pk)).fact
-        assert "foreign" not in page(curator, f"{LIST}/{fact.uid}", 404)
-        with nothing_left():
-            act(curator, "archive", fact)
-        assert "<span>Nothing with this id is visible here.</span>" in page(curator)
-
     def test_staff_without_a_membership_sees_nothing(self, person, write):
         write("secret text")
         answer = person(is_staff=True).get("/admin/")
@@ -195,14 +166,6 @@ class TestRefused:
         assert person().get("/admin/").status_code == 403
         assert person("viewer").get(LIST).status_code == 403
         assert person("curator").get(LIST).status_code == 200
-
-    def test_a_session_that_ran_out_leads_back_to_the_page(self, write):
-        one = write("one")
-        path = f"{LIST}?category=security"
-        sent = act(Client(headers={"referer": f"http://testserver{path}"}), "verify", one, path=path)
-        for answer in (Client().get(path), sent):
-            assert answer.status_code == 302
-            assert answer["Location"].startswith("/login?next=/admin/p/test/facts%3Fcategory")
 
     def test_nothing_ticked_is_told_in_the_words_of_the_page(self, curator, write):
         write("one")
@@ -248,31 +211,6 @@ class TestRefused:
         ticked = re.findall(r'name="fact"\s+value="([^"]+)"\s+aria-label="[^"]*" checked', html)
         assert ticked == tick(one) != tick(two)
 
-    def test_a_branch_that_was_archived_under_the_page(self, curator, write, actor):
-        BranchManager().create_branch(name="task/x", actor=actor)
-        one = write("one", branch="task/x")
-        path = f"{LIST}?branch=task/x"
-        assert 'name="action"' in page(curator, path)
-        BranchManager().archive_branch(name="task/x", actor=actor)
-        with nothing_left():
-            answer = act(curator, "verify", one, path=path, reason="What I typed.")
-        assert answer.status_code == 409
-        assert "archived and takes no writes" in answer.content.decode()
-        assert 'value="What I typed."' in answer.content.decode()
-        assert 'name="action"' not in page(curator, path)
-
-    def test_in_the_past_nothing_can_be_changed(self, curator, write):
-        one, path = write("one"), f"{LIST}?at=1"
-        assert 'name="action"' not in page(curator, path)
-        form = {"fact_text": "typed", "category": "x", "kind": "NOTE", "priority": "P3", "confidence": 1}
-        form |= {"visibility": "private", "version": 1}
-        with nothing_left():
-            several = act(curator, "verify", one, path=path)
-            single = curator.post(f"{HOME}facts/{one.uid}/act?at=1", {"action": "verify", **form})
-            edited = curator.post(f"{HOME}facts/{one.uid}/edit?at=1", form)
-        for answer in (several, single, edited):
-            assert (answer.status_code, "The past is only read" in answer.content.decode()) == (409, True)
-
     @pytest.mark.slow
     def test_what_was_refused_is_no_success(self, curator, write):
         act(curator, "restore", write("one"))
@@ -280,15 +218,6 @@ class TestRefused:
         assert re.search(rf'class="toast warning">\s*<span>{why}</span>', page(curator))
         act(curator, "archive", write("two"))
         assert re.search(r'class="toast success">\s*<span>1 done</span>', page(curator))
-
-    def test_undoing_what_has_changed_since(self, curator, write, actor):
-        one = write("one")
-        act(curator, "archive", one)
-        address = undo_of(page(curator))
-        FactEngine().restore_fact(fact_id=one.uid, actor=actor)
-        with nothing_left():
-            curator.post(address)
-        assert "cannot be undone any more" in page(curator)
 
     def test_undo_only_by_post_and_only_ones_own(self, curator, person, write):
         act(curator, "archive", write("one"))
@@ -300,13 +229,6 @@ class TestRefused:
         assert answer.status_code == 403
         assert "Only maintainers may do this." in answer.content.decode()
         assert Commit.objects.filter(kind="commit.revert").count() == 0
-
-    def test_a_form_without_its_token_is_refused(self, curator, write):
-        strict = Client(enforce_csrf_checks=True)
-        strict.cookies = curator.cookies
-        one = write("one")
-        with nothing_left():
-            assert act(strict, "archive", one).status_code == 403
 
 
 def test_what_is_like_a_fact_is_not_known_before_it_has_its_vector(viewer, write, settings):

@@ -6,7 +6,6 @@ import pytest
 
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
-from memory.engines.facts.evidence import get_fact_commit
 from memory.models import Membership, Project
 from tests.memory.admin.conftest import HOME
 from tests.memory.admin.test_admin_facts import page
@@ -111,16 +110,6 @@ class TestBranches:
         assert FactEngine().list_facts(actor=actor).results == []
         assert "Undid commit 1" in page(maintainer, log)
         assert str(one.rid) not in html
-
-    def test_a_viewer_changes_nothing(self, viewer, write, main, actor):
-        written = f"{HOME}undo/{get_fact_commit(write('one')).pk}"
-        BranchManager().create_branch(name="task/x", actor=actor)
-        assert 'name="purpose"' not in page(viewer, f"{HOME}branches")
-        assert 'action="?do=archive"' not in page(viewer, f"{HOME}branches/task/x")
-        with nothing_left():
-            assert viewer.post(f"{HOME}branches/task/x?do=archive").status_code == 403
-            assert viewer.post(f"{HOME}branches", {"name": "a"}).status_code == 403
-            assert viewer.post(written).status_code == 403
 
 
 class TestPeople:

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from memory.models import Commit, Fact
+from memory.models import Commit
 from tests.memory.api.client import UNKNOWN, Api, nothing_left, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -81,31 +81,6 @@ def test_texts_come_back_letter_by_letter(api: Api, text: str) -> None:
     assert api.post("/facts/search", {"query": text}).status_code == 200
 
 
-def test_the_same_text_is_returned_and_another_session_confirms_it(api: Api) -> None:
-    first = api.fact("Tokens expire.", session_id="s1", metadata={"a": 1})
-    again = api.post("/facts", {"fact_text": "tokens  EXPIRE.", "session_id": "s2", "metadata": {"b": 2}})
-    assert again.status_code == 200
-    assert again.json() == {**first, "created": False, "confirmation_count": 1}
-    doubled = api.post("/facts", {"fact_text": "Tokens expire.", "deduplicate": False})
-    assert (doubled.status_code, Fact.objects.all_versions().count()) == (201, 2)
-
-
-def test_bulk_answers_in_the_order_given_with_one_commit(api: Api) -> None:
-    known = api.fact("two")
-    answer = api.post(
-        "/facts/bulk", {"facts": [{"fact_text": text} for text in ("one", "two", "three", "one")]}
-    )
-    told = answer.json()
-    assert answer.status_code == 201
-    assert [row["created"] for row in told["results"]] == [True, False, True, False]
-    assert told["results"][1]["id"] == known["id"]
-    assert told["results"][0]["id"] == told["results"][3]["id"]
-    assert (told["commit"]["kind"], told["commit"]["added"]) == ("fact.bulk", 2)
-    assert told["commit"]["id"] == str(Commit.objects.order_by("-seq")[0].pk)
-    again = api.post("/facts/bulk", {"facts": [{"fact_text": "one"}]})
-    assert (again.status_code, again.json()["commit"]) == (200, None)
-
-
 def test_one_of_many_may_be_stored_though_its_text_is_there(api: Api) -> None:
     known = api.fact("one")["id"]
     facts = [{"fact_text": "one"}, {"fact_text": "one", "deduplicate": False}, {"fact_text": "two"}]
@@ -173,67 +148,6 @@ def test_what_the_whole_bulk_states_holds_for_each_fact_that_states_nothing(api:
     rows = api.get("/facts").json()["results"]
     assert {row["fact_text"]: row["session_id"] for row in rows} == {"a": "s1", "b": "s2"}
     assert Commit.objects.get().session_id == "s1"
-
-
-def test_correcting_adds_a_version_and_makes_a_verified_fact_unverified(api: Api) -> None:
-    row = api.fact("Tokens expire after 15 minutes.")
-    path = f"/facts/{row['id']}"
-    verified = api.post(f"{path}/verify", {"verdict": "verified", "reason": "read the code"}).json()
-    assert (verified["verification_status"], verified["verified_by"]) == ("verified", "tester")
-    told = api.get(f"{path}/verification").json()
-    assert (told["method"], told["reason"], told["version"]) == ("human", "read the code", 1)
-    assert api.patch(path, {"priority": "P1"}).json()["verification_status"] == "verified"
-    changed = api.patch(path, {"fact_text": "Tokens expire after 30 minutes.", "session_id": "s9"}).json()
-    assert (changed["verification_status"], changed["version"]) == ("unverified", 3)
-    assert changed["essence"] == "Tokens expire after 30 minutes."
-    same = api.patch(path, {"fact_text": "Tokens expire after 30 minutes."}).json()
-    assert same["version"] == 3
-    assert Commit.objects.order_by("-seq")[0].session_id == "s9"
-
-
-def test_the_history_tells_every_version_with_its_commit(api: Api) -> None:
-    row = api.fact("a", session_id="s1")
-    path = f"/facts/{row['id']}"
-    api.patch(path, {"confidence": 0.9})
-    api.delete(path)
-    versions = api.get(f"{path}/history").json()["results"]
-    assert [(v["version"], v["deleted"], v["confidence"]) for v in versions] == [
-        (3, True, 0.9),
-        (2, False, 0.9),
-        (1, False, 0.7),
-    ]
-    assert [v["commit"]["kind"] for v in versions] == ["fact.delete", "fact.update", "fact.write"]
-    assert api.get(path).status_code == 404
-    assert api.get(f"{path}?at=1").json()["version"] == 1
-
-
-def test_deleting_hides_here_and_nowhere_else(api: Api) -> None:
-    row = api.fact("a")
-    api.post("/branches", {"name": "task/x"})
-    assert api.delete(f"/facts/{row['id']}?branch=task/x").status_code == 204
-    assert api.get(f"/facts/{row['id']}?branch=task/x").status_code == 404
-    assert api.get(f"/facts/{row['id']}").status_code == 200
-    refused(api.delete(f"/facts/{row['id']}", {"branch": "task/x"}), 404, "not_found")
-
-
-def test_links_go_from_and_to(api: Api) -> None:
-    one, two = api.fact("one")["id"], api.fact("two")["id"]
-    answer = api.post(f"/facts/{one}/links", {"to_id": two, "link_type": "DEPENDS_ON", "weight": 0.5})
-    link = answer.json()
-    assert (answer.status_code, link["from_id"], link["to_id"], link["weight"]) == (201, one, two, 0.5)
-    for fact in (one, two):
-        assert api.get(f"/facts/{fact}/links").json()["results"] == [link]
-    with nothing_left():
-        refused(api.post(f"/facts/{one}/links", {"to_id": two, "link_type": "DEPENDS_ON"}), 409, "exists")
-        refused(api.post(f"/facts/{one}/links", {"to_id": UNKNOWN, "link_type": "BRIDGE"}), 404, "not_found")
-        refused(api.post(f"/facts/{one}/links", {"link_type": "BRIDGE"}), 400, "invalid", "to_id")
-        refused(
-            api.post(f"/facts/{one}/links", {"to_id": one, "link_type": "BRIDGE"}), 400, "invalid", "to_id"
-        )
-        refused(api.delete(f"/facts/{two}/links/{link['id']}"), 404, "not_found")
-        refused(api.delete(f"/facts/{one}/links/xyz"), 400, "invalid", "link_id")
-    assert api.delete(f"/facts/{one}/links/{link['id']}").status_code == 204
-    assert api.get(f"/facts/{one}/links").json()["results"] == []
 
 
 def test_without_a_verdict_the_judge_is_asked(api: Api) -> None:

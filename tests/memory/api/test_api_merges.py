@@ -252,28 +252,6 @@ class TestMergeRequests:
         states = [one["state"] for one in done(api.get("/merge-requests/1"))["checks"]]
         assert "hidden" not in states
 
-    def test_a_closed_request_says_why_it_is_not_checked(self, api: Api, reviewer: Api, learned: Any) -> None:
-        done(api.post("/merge-requests", {"source": TASK}), 201)
-        merged = done(reviewer.post("/merge-requests/1/merge"))
-        found = done(api.get("/merge-requests/1"))
-        assert (found["state"], found["mergeable"], found["checks"]) == ("merged", False, [])
-        assert found["not_checked"] == "Merge request 1 is merged already."
-        assert (found["source_seq"], found["target_seq"]) == (merged["source_seq"], merged["target_seq"])
-
-    def test_a_target_that_cannot_be_fast_forwarded_fails_a_check(
-        self, api: Api, reviewer: Api, learned: Any
-    ) -> None:
-        done(api.post("/merge-requests", {"source": TASK, "strategy": "fast_forward"}), 201)
-        api.fact("Main went on.")
-        found = done(api.get("/merge-requests/1"))
-        assert [one["name"] for one in found["checks"] if one["state"] == "failed"] == ["fast_forward"]
-        assert (found["mergeable"], done(api.get("/merge-requests/1/plan"))["counts"]["fact"]) == (
-            False,
-            {"applied": 1},
-        )
-        problem = refused(reviewer.post("/merge-requests/1/merge"), 409, "conflict")
-        assert problem["data"]["gates"] == "fast_forward"
-
     def test_a_tail_that_became_a_fork_names_its_conversation(self, api: Api, reviewer: Api) -> None:
         talk = done(api.post("/conversations", {"title": "Tokens"}), 201)["id"]
 
@@ -346,75 +324,3 @@ class TestRefused:
         done(api.post("/merge-requests", {"source": TASK}), 201)
         with nothing_left():
             refused(api.post("/merge-requests/1/decisions", body), 400, code, field)
-
-    def test_a_merge_sent_twice_is_one(self, reviewer: Api, api: Api, learned: Any) -> None:
-        done(api.post("/merge-requests", {"source": TASK}), 201)
-        one, two = (reviewer.post("/merge-requests/1/merge", Idempotency_Key="m") for _ in range(2))
-        assert done(one) == done(two)
-        assert two["Idempotency-Replayed"] == "true"
-
-
-class TestBranches:
-    def test_a_plan_and_a_merge(self, api: Api, reviewer: Api, learned: Any) -> None:
-        path = f"/branches/{TASK}/merge"
-        with nothing_left():
-            plan = done(reviewer.post(path, {"dry_run": True}))
-        assert list(plan) == list(m.MergeShape().get_fields())
-        assert (plan["dry_run"], plan["commit"], plan["mergeable"]) == (True, None, True)
-        assert [(row["class"], row["type"]) for row in plan["results"]] == [
-            ("applied", "fact"),
-            ("applied", "verdict"),
-        ]
-        merged = done(reviewer.post(path, {"into": "main", "message": "Done."}))
-        assert list(merged) == list(plan)
-        assert (merged["dry_run"], merged["commit"]["message"]) == (False, "Done.")
-        assert merged["counts"] == plan["counts"]
-        assert texts(api) == ["Tokens live for an hour."]
-        with nothing_left():
-            assert done(reviewer.post(path))["commit"] is None
-
-    def test_pages_of_a_plan(self, api: Api, learned: Any) -> None:
-        path = f"/branches/{TASK}/merge"
-        first = done(api.post(path, {"dry_run": True, "limit": 1}))
-        rest = done(api.post(path, {"dry_run": True, "limit": 1, "cursor": first["next"]}))
-        assert {row["type"] for row in (*first["results"], *rest["results"])} == {"fact", "verdict"}
-        chosen = done(api.post(path, {"dry_run": True, "type": "fact", "class": ["applied"]}))
-        assert [row["id"] for row in chosen["results"]] == [learned["id"]]
-        assert done(api.post(path, {"dry_run": True, "class": ["conflict"]}))["results"] == []
-
-    def test_decisions_come_along(self, api: Api, reviewer: Api, conflict: Any) -> None:
-        path = f"/branches/{TASK}/merge"
-        refused(reviewer.post(path), 409, "conflict")
-        body = {"decisions": [{"id": conflict["id"], "choice": "source"}]}
-        preview = done(reviewer.post(path, {**body, "dry_run": True, "type": "fact"}))
-        assert preview["results"][0]["decision"]["choice"] == "source"
-        done(reviewer.post(path, body))
-        assert texts(api) == ["Tokens live for an hour."]
-
-    def test_a_cherry_pick(self, api: Api, learned: Any) -> None:
-        api.fact("A guess.", branch=TASK)
-        body = {"strategy": "cherry_pick", "ids": [learned["id"]]}
-        done(api.post(f"/branches/{TASK}/merge", body))
-        assert texts(api) == ["Tokens live for an hour."]
-
-    @pytest.mark.parametrize(
-        ("body", "status", "code", "field"),
-        [
-            ({"target": TASK}, 409, "conflict", None),
-            ({"target": "none"}, 404, "not_found", None),
-            ({"target": "main", "into": TASK}, 400, "invalid", "target"),
-            ({"strategy": "best"}, 400, "invalid", "strategy"),
-            ({"dry_run": True, "class": ["x"]}, 400, "invalid", "class"),
-            ({"dry_run": True, "type": "x"}, 400, "invalid", "type"),
-            ({"nope": 1}, 400, "unknown_field", "nope"),
-        ],
-    )
-    def test_refusals(self, api: Api, learned: Any, body: Any, status: int, code: str, field: Any) -> None:
-        with nothing_left():
-            refused(api.post(f"/branches/{TASK}/merge", body), status, code, field)
-
-    def test_an_archived_branch(self, api: Api, learned: Any) -> None:
-        api.delete(f"/branches/{TASK}")
-        with nothing_left():
-            refused(api.post(f"/branches/{TASK}/merge"), 409, "branch_archived")
-            refused(api.post(f"/branches/{TASK}/merge", {"dry_run": True}), 409, "branch_archived")

@@ -33,12 +33,6 @@ def test_of_similar_hits_those_of_the_repository_come_first(own: str, order: lis
     assert [hit["signals"].get("repository") for hit in plain] == [None, None]
 
 
-def test_a_repository_that_is_too_long_is_refused(api: Api) -> None:
-    with nothing_left():
-        answer = api.post("/facts", {"fact_text": "x", "session_id": "s"}, Day1_Repository="x" * 1001)
-        refused(answer, 400, "invalid", "repository")
-
-
 # ---- what a fact keeps -----------------------------------------------------------------------------------
 
 REMOTE = "git@github.com:acme/shop.git"
@@ -138,21 +132,6 @@ def test_lists_and_searches_are_of_a_repository(
         assert len(api.get(f"{path}{every}").json()["results"]) == count
     refused(api.get(f"{path}repository={'x' * 1001}"), 400, "invalid", "repository")
     refused(api.get(f"{path}repository=a&repository=b"), 400, "invalid", "repository")
-
-
-def test_a_search_by_body_and_an_explanation_are_of_a_repository(api: Api, two_repositories: None) -> None:
-    found = api.post("/facts/search", {"query": "clock", "repository": REMOTE}).json()["results"]
-    assert [told(hit) for hit in found] == ["The shop clock is wrong."]
-    uid = found[0]["fact"]["id"]
-    answer = api.get(f"/facts/{uid}/explain?q=clock&repository={TILL}").json()
-    assert (answer["found"], answer["reason"]) == (False, "filtered")
-    refused(api.post("/facts/search", {"query": "x", "repository": ["a"]}), 400, "invalid", "repository")
-
-
-def test_a_session_of_another_project_says_nothing_of_a_fact(api: Api, stranger: Api) -> None:
-    stranger.post("/sessions", {"session_id": "s", "project_path": SHOP})
-    api.fact("One.", session_id="s")
-    assert api.get(f"/facts?repository={SHOP}").json()["results"] == []
 
 
 # ---- sessions --------------------------------------------------------------------------------------------

@@ -59,16 +59,6 @@ def test_every_kind_is_read_with_its_own_filters_and_in_pages(api: Api) -> None:
     assert texts(api, f"at=3&limit=2&cursor={first['next']}") == ["fact 0"]
 
 
-def test_a_branch_is_read_before_its_fork_too(api: Api) -> None:
-    api.fact("one")
-    api.post("/branches", {"name": "task/a"})
-    api.fact("own", branch="task/a")
-    early = Commit.objects.get(branch__name="main", seq=1).at.isoformat().replace("+00:00", "Z")
-    answer = api.get(f"/time-travel?branch=task/a&at={early}").json()
-    assert (answer["seq"], [row["fact_text"] for row in answer["results"]]) == (0, ["one"])
-    assert texts(api, "branch=task/a&at=1") == ["own", "one"]
-
-
 def test_every_kind_that_can_be_read_is_in_the_document() -> None:
     find_view("time-travel")
     assert READERS.keys() == set(KINDS)

@@ -1,6 +1,5 @@
 """Erasure of a person: what the history shows as theirs, and nothing of others."""
 
-import json
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from memory.engines.store.snapshots import SnapshotManager
 from memory.exceptions import Invalid, NotFound
 from memory.models import Commit, Erasure, Fact, FactAssessment, Project, Session
 from memory.models.base import ERASED_MARK
-from tests.memory.api.client import api_for, nothing_left, refused
+from tests.memory.api.client import nothing_left
 from tests.memory.erasure.helpers import BRANCHES, ERASURES, FACTS, RELATIONS, WORD, tables_with
 from tests.memory.views.conftest import browser, person
 from tests.memory.views.test_fact_actions import edit
@@ -177,31 +176,6 @@ class TestRefused:
 
 
 class TestSurfaces:
-    def test_rest(self, project, main, mira) -> None:
-        api, weak = api_for(project), api_for(project, scopes=["merge"])
-        write(mira, f"About {WORD}")
-        body = {"scope": "actor", "target": "mira"}
-        with nothing_left():
-            plan = api.post("/erasures", body).json()
-            refused(weak.post("/erasures", body), 403, "scope_missing")
-            refused(api.post("/erasures", {**body, "target": "max"}), 404, "not_found")
-        assert (plan["counts"], plan["confirm"]) == ({"fact": 1}, "mira")
-        row = api.post("/erasures", {**body, "confirm": "mira"}).json()
-        assert (row["scope"], row["target"], row["state"]) == ("actor", "mira", "done")
-        assert tables_with(WORD) == set()
-
-    def test_the_command_line(self, project, main, mira, capsys, monkeypatch) -> None:
-        from day1site.cli import main as run
-
-        monkeypatch.delenv("DAY1_URL", raising=False)
-        write(mira, f"About {WORD}")
-        common = ["--project", project.slug, "--format", "json", "erase", "actor", "mira"]
-        assert run(common) == 0
-        assert json.loads(capsys.readouterr().out)["counts"] == {"fact": 1}
-        assert not Erasure.objects.exists()
-        assert run([*common, "--confirm", "mira"]) == 0
-        assert json.loads(capsys.readouterr().out)["state"] == "done"
-
     def test_the_page(self, project, main, actor) -> None:
         max_ = browser(person("max", project, "maintainer"))
         fact = write(actor, "Of an agent.")

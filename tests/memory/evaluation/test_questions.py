@@ -116,21 +116,6 @@ def test_what_the_branch_has_already_is_not_saved_twice(api: Api, actor: Actor, 
     assert api.post("/questions/bulk", {"questions": [same], "branch": "task/a"}).json()["created"] == 1
 
 
-def test_another_projects_questions_are_unknown(
-    project: Project, other_project: Project, saved: Question
-) -> None:
-    stranger = api_for(other_project)
-    run = evals.start_eval(actor=Actor(project.pk, "user", scopes=frozenset({"write"})))
-    with nothing_left():
-        for path in (f"/questions/{saved.pk}", f"/evals/{run.pk}"):
-            refused(stranger.get(path), 404, "not_found")
-        refused(stranger.patch(f"/questions/{saved.pk}", {"note": "x"}), 404, "not_found")
-        refused(stranger.delete(f"/questions/{saved.pk}"), 404, "not_found")
-        body = {"text": ASKED, "expected": saved.expected}
-        refused(stranger.post("/questions", body), 404, "not_found", "expected")
-    assert stranger.get("/questions").json()["results"] == stranger.get("/evals").json()["results"] == []
-
-
 def test_scopes_and_branch_patterns(project: Project, fact: Fact, saved: Question) -> None:
     body = {"text": ASKED, "expected": [str(fact.uid)]}
     read, propose, write = (api_for(project, scopes=[scope]) for scope in ("read", "propose", "write"))

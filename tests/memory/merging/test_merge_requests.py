@@ -272,15 +272,6 @@ class TestApprovals:
             engine.approve_request(request_id=1, source_seq=seq + 2, actor=vera).request.state == "approved"
         )
 
-    def test_it_needs_the_scope_merge(self, person, request_for):
-        refuse(
-            ScopeMissing,
-            "This needs the scope merge.",
-            engine.approve_request,
-            request_id=1,
-            actor=person("vic", "curate"),
-        )
-
 
 class TestDecisions:
     def test_a_conflict_waits_for_a_decision(self, mira, vera, conflict, project):
@@ -416,11 +407,6 @@ class TestDecisions:
         both = {"decisions": [Decision(learned.uid, "source")], "choice": "source"}
         refuse(Invalid, text, engine.decide_conflicts, request_id=1, actor=mira, **both)
 
-    def test_it_needs_the_scope_curate(self, person, conflict, mira):
-        request = engine.create_request(source=TASK, actor=mira)
-        with nothing_left(), pytest.raises(ScopeMissing):
-            settle(person("writer", "write"), request, conflict, "source")
-
 
 class TestRefused:
     def test_a_branch_into_itself(self, mira, task):
@@ -510,14 +496,6 @@ class TestRefused:
         refuse(Invalid, text, make, ids=[learned.uid], **options)
         refuse(Invalid, "Name the memories to pick.", make, strategy="cherry_pick", **options)
 
-    def test_another_projects_request_is_none(self, request_for, other_project, person):
-        from memory.actors import local_actor
-
-        stranger = local_actor(other_project.pk)
-        for key in (1, request_for.pk, uuid7()):
-            with pytest.raises(NotFound):
-                engine.get_request(request_id=key, actor=stranger)
-
     @pytest.mark.parametrize(
         ("lesser", "needed", "work", "options"),
         [
@@ -535,12 +513,6 @@ class TestRefused:
         text = f"This needs the scope {needed}."
         refuse(ScopeMissing, text, work, actor=person("vic", lesser), **options)
         work(actor=person("vic", needed), **options)
-
-    def test_the_scope_of_a_revert(self, vera, person, request_for):
-        engine.merge_request(request_id=1, actor=vera)
-        text = "This needs the scope merge."
-        refuse(ScopeMissing, text, engine.revert_request, request_id=1, actor=person("vic", "curate"))
-        assert engine.revert_request(request_id=1, actor=person("vic", "merge")).state == "reverted"
 
 
 class TestForce:

@@ -104,10 +104,6 @@ class TestWithdrawn:
         with nothing_left(), pytest.raises(NotFound, match="There is no decision on fact"):
             ENGINE.withdraw_decision(request_id=1, uid=approved.uid, actor=mira)
 
-    def test_it_needs_the_scope_curate(self, person, approved):
-        with nothing_left(), pytest.raises(ScopeMissing):
-            ENGINE.withdraw_decision(request_id=1, uid=approved.uid, actor=person("ned", "write"))
-
     def test_an_approval_is_taken_back_by_who_gave_it(self, mira, vera, ada, person, request_for):
         ENGINE.approve_request(request_id=1, actor=vera)
         with nothing_left(), pytest.raises(NotFound, match="You have not approved merge request 1"):

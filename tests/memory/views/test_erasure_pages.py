@@ -56,9 +56,3 @@ def test_copies_are_named_and_dropped_when_ticked(maintainer: Client, actor: Act
     assert (refused.status_code, "Snapshot nightly" in text(refused)) == (409, True)
     assert maintainer.post("/p/test/erase", {**body, "drop_copies": "on"}).status_code == 302
     assert Erasure.objects.get().dropped == ["snapshot nightly"]
-
-
-def test_an_unknown_target(maintainer: Client, main) -> None:
-    assert maintainer.get("/p/test/erase?scope=fact&target=x").status_code == 404
-    assert maintainer.get("/p/test/erase?scope=nope&target=x").status_code == 400
-    assert maintainer.post("/p/test/erase", {"scope": "match", "target": "ab"}).status_code == 400

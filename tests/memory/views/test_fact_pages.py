@@ -20,7 +20,6 @@ from memory.engines.search.engine import SearchEngine
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.support.write_buffer import buffer
 from memory.models import Fact, RecallLog
-from tests.queries import count_later_queries
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FACTS = FactEngine()
@@ -207,13 +206,6 @@ def test_a_search_on_a_branch_and_in_the_past(viewer: Client, actor: Actor) -> N
 # ---- the list ----------------------------------------------------------------------------------------
 
 
-def test_the_list_teaches_when_it_is_empty(viewer: Client, actor: Actor) -> None:
-    assert "day1 write-fact" in text(viewer.get("/p/test/facts"))
-    write(actor, "one")
-    assert "No fact matches these filters." in text(viewer.get("/p/test/facts?category=x"))
-    assert "At this time the branch held no fact yet." in text(viewer.get("/p/test/facts?at=0"))
-
-
 def test_a_line_names_the_agent_or_else_the_source(viewer: Client, actor: Actor) -> None:
     write(actor, "By an agent.", source="a wiki", agent_id="ledger-agent")
     page = text(viewer.get("/p/test/facts"))
@@ -397,43 +389,6 @@ def test_why_and_why_not(viewer: Client, actor: Actor) -> None:
 
 
 # ---- everywhere --------------------------------------------------------------------------------------
-
-PATHS = (
-    "search?q=x",
-    "facts",
-    "facts/{fact}",
-    "facts/{fact}/why?q=x",
-    "branches",
-    "branches/main",
-    "branches/main?tab=log",
-    "branches/main?tab=stats",
-    "sessions",
-    "session?key=s1",
-)
-
-
-@pytest.mark.parametrize("path", PATHS)
-def test_a_foreign_project_is_not_visible(stranger: Client, viewer: Client, actor: Actor, path: str) -> None:
-    path = path.format(fact=write(actor, "a secret of x", session_id="s1").uid)
-    assert viewer.get(f"/p/test/{path}").status_code == 200
-    assert stranger.get(f"/p/test/{path}").status_code == 404
-    foreign = stranger.get(f"/p/other/{path}")
-    assert "secret" not in text(foreign)
-    assert foreign.status_code == (404 if "{" in path or "s1" in path or "facts/" in path else 200)
-
-
-@pytest.mark.slow
-def test_the_number_of_queries_does_not_grow(viewer: Client, actor: Actor) -> None:
-    fact = write(actor, "x", session_id="s1", agent_id="a")
-    paths = [f"/p/test/{path.format(fact=fact.uid)}" for path in PATHS]
-    paths = [f"{path}{'&' if '?' in path else '?'}limit=100" for path in paths]
-    asked = []
-    for more in (10, 90):
-        said = [{"fact_text": f"x {more} {number}", "session_id": "s1"} for number in range(more)]
-        for row in FACTS.write_facts(facts=said, actor=actor).results:
-            LinkEngine().write_link(from_id=fact.uid, to_id=row.fact.uid, link_type="ASSOCIATED", actor=actor)
-        asked.append([count_later_queries(viewer, path) for path in paths])
-    assert dict(zip(paths, asked[0], strict=True)) == dict(zip(paths, asked[1], strict=True))
 
 
 def test_a_changed_state_has_the_words_of_the_page(viewer: Client, actor: Actor) -> None:

@@ -152,18 +152,6 @@ def test_a_head_of_a_file_reads_one_page(viewer: Client, actor: Actor, main: Bra
     assert send_head(viewer, "/p/test/facts?format=json&nothing=1")[0] == "400 Bad Request"
 
 
-@pytest.mark.parametrize(
-    ("address", "status"),
-    [("facts?format=xml", 400), ("facts?format=csv&nothing=1", 400), ("relations?format=csv&q=billing", 400)],
-)
-def test_what_is_no_list_is_refused_by_a_page(
-    viewer: Client, main: Branch, address: str, status: int
-) -> None:
-    answer = viewer.get(f"/p/test/{address}")
-    assert answer.status_code == status
-    assert b"<html" in answer.content
-
-
 def test_the_list_links_its_files(viewer: Client, actor: Actor, main: Branch) -> None:
     assert "format=csv" not in viewer.get("/p/test/facts").content.decode()
     write(actor, "one", category="decision")

@@ -17,8 +17,6 @@ from memory.engines.facts.links import LinkEngine
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.models import Branch, Fact, MergeDecision, MergeRequest, Project
 from tests.memory.fake_provider import FakeProvider, beside
-from tests.memory.views.conftest import browser, person
-from tests.queries import count_later_queries
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FACTS, ENGINE = FactEngine(), MergeRequestEngine()
@@ -85,12 +83,6 @@ def shown(project: Project) -> set[str]:
 # ---- the list and the form -----------------------------------------------------------------------------
 
 
-def test_the_empty_list_teaches(viewer: Client) -> None:
-    page = text(viewer.get("/p/test/merge-requests"))
-    assert "No merge request yet." in page
-    assert "merge-request create task/login" in page
-
-
 def test_the_list_shows_requests_by_state_and_their_checks(viewer: Client, actor: Actor) -> None:
     conflicting(actor, 1)
     page = text(viewer.get("/p/test/merge-requests"))
@@ -103,12 +95,6 @@ def test_the_list_shows_requests_by_state_and_their_checks(viewer: Client, actor
     checks = text(viewer.get(f"{PAGE}/checks", headers={"HX-Request": "true"}))
     assert "conflicts <strong>1</strong>" in checks
     assert viewer.get(f"{PAGE}/checks").headers["Location"] == PAGE
-
-
-def test_a_token_becomes_a_filter_and_words_are_refused(viewer: Client, actor: Actor) -> None:
-    answer = viewer.get("/p/test/merge-requests", {"q": "state:merged"})
-    assert answer.headers["Location"] == "/p/test/merge-requests?state=merged"
-    assert "and not searched" in text(viewer.get("/p/test/merge-requests?q=login"))
 
 
 def test_a_request_is_opened_from_the_page_of_its_branch(curator: Client, actor: Actor) -> None:
@@ -365,15 +351,6 @@ def test_a_conflict_that_is_gone_says_so(curator: Client, actor: Actor) -> None:
     assert curator.get(conflict_url(fact)).status_code == 404
 
 
-@pytest.mark.parametrize(
-    "sent", [{}, {"choice": "x"}, {"choice": "edited"}, {"choice": "edited", "text": " "}]
-)
-def test_decisions_that_are_none(curator: Client, actor: Actor, sent: dict[str, str]) -> None:
-    (fact,) = conflicting(actor, 1)
-    assert curator.post(conflict_url(fact), sent).status_code == 400
-    assert not MergeDecision.objects.exists()
-
-
 def test_a_script_gets_the_answer_with_the_gates_and_can_take_it_back(curator: Client, actor: Actor) -> None:
     (fact,) = conflicting(actor, 1)
     script = {"HX-Request": "true"}
@@ -440,71 +417,7 @@ def test_a_pick_of_half_a_replacement_is_warned_of(curator: Client, actor: Actor
     assert "<bdi>Tokens live for a day.</bdi>" in page
 
 
-def test_conflicts_are_paged(curator: Client, actor: Actor) -> None:
-    conflicting(actor, 23)
-    page = text(curator.get(f"{PAGE}?tab=changes"))
-    assert page.count('class="question card"') == 20
-    following = re.findall(r'rel="next" href="([^"]+)"', page)[0].replace("&amp;", "&")
-    rest = text(curator.get(following))
-    assert rest.count('class="question card"') == 3
-    assert "Builds run at night." not in rest
-
-
-@pytest.mark.slow
-def test_the_pages_ask_no_more_for_more_rows(curator: Client, actor: Actor) -> None:
-    asked: list[list[int]] = []
-    for number, count in enumerate((3, 12), 1):
-        diverge(actor, count, branch=f"task/{number}")
-        ask(f"task/{number}", actor)
-        address = f"/p/test/merge-requests/{number}"
-        paths = ("/p/test/merge-requests", address, f"{address}?tab=changes", f"{address}?tab=commits")
-        asked.append([count_later_queries(curator, path) for path in paths])
-    assert asked[0] == asked[1]
-
-
 # ---- who may what --------------------------------------------------------------------------------------
-
-
-def test_a_viewer_reads_a_curator_decides_a_maintainer_merges(
-    viewer: Client, curator: Client, maintainer: Client, stranger: Client, actor: Actor
-) -> None:
-    (fact,) = conflicting(actor, 1)
-    choice = {"choice": "target"}
-    assert viewer.get(PAGE).status_code == 200
-    assert viewer.post(conflict_url(fact), choice).status_code == 403
-    assert viewer.post(PAGE, {"do": "settle", **choice}).status_code == 403
-    assert viewer.get(f"/p/test/merge-requests/new?source={TASK}").status_code == 403
-    assert stranger.get(PAGE).status_code == 404
-    assert stranger.get("/p/other/merge-requests/1").status_code == 404
-    assert not MergeDecision.objects.exists()
-    assert curator.post(conflict_url(fact), choice).status_code == 302
-    for do in ("merge", "approve", "reject", "revert"):
-        assert curator.post(PAGE, {"do": do}).status_code == 403
-    page = text(curator.get(PAGE))
-    assert ('value="merge"' in page, 'value="approve"' in page) == (False, False)
-    page = text(maintainer.get(PAGE))
-    assert ('value="merge"' in page, 'value="approve"' in page) == (True, True)
-
-
-def test_who_opened_it_approves_it_not_and_may_withdraw_it(
-    maintainer: Client, curator: Client, actor: Actor
-) -> None:
-    want_another(actor)
-    BranchManager().create_branch(name=TASK, actor=actor)
-    FACTS.write_fact(fact_text="Tokens live for an hour.", branch_name=TASK, actor=actor)
-    sent = {"title": "Mine", "target": "main", "strategy": "auto"}
-    maintainer.post(f"/p/test/merge-requests/new?source={TASK}", sent)
-    page = text(maintainer.get(PAGE))
-    assert "You opened it: another person approves." in page
-    refused = maintainer.post(PAGE, {"do": "approve"})
-    assert (refused.status_code, "its policy wants another" in text(refused)) == (409, True)
-    assert curator.post(PAGE, {"do": "reject"}).status_code == 403
-    maintainer.post(PAGE, {"do": "reject", "reason": "Too early."})
-    assert (MergeRequest.objects.get().state, MergeRequest.objects.get().reason) == ("rejected", "Too early.")
-    page = text(maintainer.get(PAGE))
-    assert "Too early." in page
-    late = maintainer.post(PAGE, {"do": "merge"})
-    assert (late.status_code, "is rejected already" in text(late)) == (409, True)
 
 
 def test_who_approved_it_takes_the_approval_back(
@@ -525,53 +438,3 @@ def test_who_approved_it_takes_the_approval_back(
     page = text(maintainer.get(PAGE))
     assert ('value="withdraw"' in page, "took the approval back" in page) == (False, True)
     assert maintainer.post(PAGE, {"do": "withdraw"}).status_code == 404
-
-
-def test_an_approval_of_what_has_moved_is_refused(maintainer: Client, actor: Actor, project: Project) -> None:
-    conflicting(actor, 0)
-    read = Branch.objects.get(project=project, name=TASK).head
-    FACTS.write_fact(fact_text="One more.", branch_name=TASK, actor=actor)
-    answer = maintainer.post(PAGE, {"do": "approve", "source_seq": read})
-    assert (answer.status_code, "has newer commits" in text(answer)) == (409, True)
-
-
-@pytest.mark.parametrize("do", ["", "x", "describe_rights", "act", "1"])
-def test_an_unknown_action_is_refused(maintainer: Client, actor: Actor, do: str) -> None:
-    conflicting(actor, 0)
-    assert maintainer.post(PAGE, {"do": do}).status_code == 400
-
-
-def test_no_request_of_this_number(viewer: Client, project: Project) -> None:
-    for number in ("1", "9" * 30, "0"):
-        assert viewer.get(f"/p/test/merge-requests/{number}").status_code == 404
-
-
-def test_an_archived_branch_can_be_read_and_not_merged(maintainer: Client, actor: Actor) -> None:
-    (fact,) = conflicting(actor, 1)
-    BranchManager().archive_branch(name=TASK, actor=actor)
-    assert "is archived" in text(maintainer.get(PAGE))
-    assert maintainer.get(f"{PAGE}?tab=changes").status_code == 200
-    assert maintainer.post(PAGE, {"do": "merge"}).status_code == 409
-    assert maintainer.post(conflict_url(fact), {"choice": "target"}).status_code == 409
-
-
-def test_both_frames_show_the_same(project: Project, actor: Actor) -> None:
-    conflicting(actor, 1)
-    user = person("mira", project, "maintainer")
-    user.is_staff = True
-    user.save()
-    client = browser(user)
-    for page in ("merge-requests", "merge-requests/1", "merge-requests/1?tab=changes"):
-        answer = client.get(f"/admin/p/test/{page}")
-        assert answer.status_code == 200
-        assert "/admin/p/test/merge-requests/1" in text(answer)
-
-
-def test_a_target_that_cannot_be_fast_forwarded_is_shown(curator: Client, actor: Actor) -> None:
-    BranchManager().create_branch(name=TASK, actor=actor)
-    FACTS.write_fact(fact_text="Builds run at night.", branch_name=TASK, actor=actor)
-    ask(TASK, actor, strategy="fast_forward")
-    FACTS.write_fact(fact_text="Main went on.", actor=actor)
-    for tab in ("conversation", "changes", "commits"):
-        page = text(curator.get(f"{PAGE}?tab={tab}"))
-        assert "main has 1 commits of its own: it cannot be fast-forwarded." in page

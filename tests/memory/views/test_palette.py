@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 import pytest
 from django.test import Client
 
-from memory.actors import Actor, local_actor
+from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.support.write_buffer import buffer
@@ -65,15 +65,6 @@ def test_branch_and_time_stay(viewer: Client, actor: Actor) -> None:
     found = asked(viewer, "deploys", branch="task/tags")
     assert found["Deploys could run from tags."].endswith("?branch=task%2Ftags")
     assert "Deploys could run from tags." not in asked(viewer, "deploys", branch="task/tags", at="0")
-
-
-@pytest.mark.parametrize("said", ["deploys", "secret", ""])
-def test_nothing_of_another_project_is_offered(viewer: Client, other_project, said: str) -> None:
-    other = local_actor(other_project.pk)
-    BranchManager().create_branch(name="task/secret", actor=other)
-    FactEngine().write_fact(fact_text="The secret deploys of others.", actor=other)
-    found = " ".join(asked(viewer, said))
-    assert ("task/secret" in found, "of others" in found, "Other" in found) == (False, False, False)
 
 
 def test_archived_branches_are_not_offered(viewer: Client, actor: Actor) -> None:

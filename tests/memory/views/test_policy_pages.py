@@ -1,7 +1,6 @@
 """The page of a branch's policy, in both frames: what is in force, the form, and refusals."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 
 from memory.engines.access.policies import PolicyEngine
@@ -75,30 +74,6 @@ def test_a_bad_value_is_refused_and_the_form_keeps_its_input(maintainer, field, 
     assert said in text_of(answer)
     assert {name: answer.context["form"][name].value() for name in FORM} == {**FORM, field: value}
     assert BranchPolicy.objects.count() == 0
-
-
-def test_readers_see_it_and_only_maintainers_change_it(viewer: Client, curator: Client, actor) -> None:
-    PolicyEngine().set_policy(pattern="main", actor=actor, approvals=3)
-    for person in (viewer, curator):
-        shown = text_of(person.get(PAGE))
-        assert "3 approvals, not the author’s own" in shown
-        assert "Maintainers change policies." in shown
-        assert 'name="direct_writes"' not in shown
-        assert person.post(PAGE, FORM).status_code == 403
-        assert person.post(f"{PAGE}?do=delete", {"pattern": "main"}).status_code == 403
-    assert BranchPolicy.objects.get().approvals == 3
-
-
-def test_the_same_page_stands_in_the_admin_and_is_reached_from_the_branch(maintainer: Client) -> None:
-    User.objects.update(is_staff=True)
-    assert "these are the defaults" in text_of(maintainer.get("/admin/p/test/policy/main"))
-    assert 'href="/p/test/policy/main"' in text_of(maintainer.get("/p/test/branches/main"))
-    assert 'href="/admin/p/test/policy/main"' in text_of(maintainer.get("/admin/p/test/branches/main"))
-
-
-def test_a_stranger_and_an_unknown_branch_find_nothing(stranger: Client, maintainer: Client) -> None:
-    assert stranger.get(PAGE).status_code == 404
-    assert maintainer.get("/p/test/policy/none").status_code == 404
 
 
 def test_where_a_branch_refuses_no_button_is_shown_that_would_be_refused(curator: Client, actor) -> None:

@@ -2,7 +2,6 @@
 
 import re
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.test import Client
@@ -35,12 +34,6 @@ def fact(actor: Actor, main: Any) -> Fact:
 @pytest.fixture
 def question(actor: Actor, fact: Fact) -> Question:
     return QuestionEngine().create_question(text=ASKED, expected=[fact.uid], actor=actor)
-
-
-def test_an_empty_list_says_how_questions_are_saved(viewer: Client, main: Any) -> None:
-    page = text(viewer.get(PAGE))
-    assert "No question is saved yet." in page
-    assert "Run on main" not in page
 
 
 def test_one_press_at_a_hit_saves_a_question(
@@ -148,26 +141,12 @@ def test_a_run_that_cannot_be_is_refused_on_the_page(
     assert EvalRun.objects.count() == 0
 
 
-def test_runs_of_others_are_unknown(
-    stranger: Client, curator: Client, actor: Actor, question: Question
-) -> None:
-    run = EvalEngine().start_eval(actor=actor)
-    assert stranger.get(f"/p/test/evals/{run.pk}").status_code == 404
-    assert curator.get(f"/p/test/evals/{uuid4()}").status_code == 404
-
-
 def test_the_ranks_of_a_run_lead_to_its_branch(curator: Client, actor: Actor, question: Question) -> None:
     BranchManager().create_branch(name="task/a", actor=actor)
     run = EvalEngine().start_eval(actor=actor, branch_name="task/a")
     page = text(curator.get(f"/p/test/evals/{run.pk}"))
     for path in (f"facts/{question.expected[0]}", "search"):
         assert re.search(rf"/p/test/{path}\?[^\"]*branch=task(/|%2F)a", page)
-
-
-def test_both_frames_have_the_pages(maintainer: Client, actor: Actor, question: Question) -> None:
-    run = EvalEngine().start_eval(actor=actor)
-    for path in ("questions", f"evals/{run.pk}"):
-        assert maintainer.get(f"/p/test/{path}").status_code == 200
 
 
 def test_a_merge_shows_ranks_before_and_after(
