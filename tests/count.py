@@ -1,7 +1,7 @@
 """How large the project is and how it is built: ``python3 -m tests.count [BEFORE]`` prints a table.
 
-BEFORE is the folder of an older checkout, for a column before this one. docs/development.md has such a table,
-as a record. All is read from the sources; what is an approximation says so.
+BEFORE is the folder of an older checkout, for a column before this one. All is read from the sources;
+what is an approximation says so.
 """
 
 import ast

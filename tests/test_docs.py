@@ -36,6 +36,7 @@ PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglo
 PAGES += [page for page in [ROOT / "bench" / "README.md"] if page.exists()]
 CODE = ["manage.py", "day1site", "memory", "conversations", "curation", "analytics"]
 VARIABLE = r"(?:DAY1|OPENAI|DATABASE|DJANGO)_[A-Z0-9_]+"
+MAX_GUIDE_LINES = 150
 NO_SETTING = {"DJANGO_ALLOW_ASYNC_UNSAFE"}  # Django's own, for tests
 
 
@@ -329,6 +330,10 @@ def test_the_docs_know_no_machine() -> None:
         text = file.read_bytes().decode(errors="replace")
         found += [(name, match) for match in re.findall(r"(?<![\w.}])/(?:work|tmp|root|home)/\w+", text)]
     assert found == []
+
+
+def test_the_guide_of_the_code_is_three_screens() -> None:
+    assert len(page("docs/development.md").splitlines()) <= MAX_GUIDE_LINES
 
 
 def test_the_words_of_a_user_are_few() -> None:

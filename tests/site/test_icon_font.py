@@ -24,7 +24,7 @@ def named() -> Iterator[str]:
 
 
 def test_every_icon_that_unfold_names_is_in_the_font() -> None:
-    """Detect new icons after an update of unfold: docs/development.md explains how to make the font."""
+    """Detect new icons after an update of unfold: docs/pages.md explains how to make the font."""
     assert sorted(set(named())) == (HERE / "names.txt").read_text().split()
 
 
