@@ -27,7 +27,7 @@ SURFACES = {
 }
 ROOTS = ("day1site.urls",)  # which has the addresses of all surfaces
 ROUTES = frozenset("list create retrieve update partial_update destroy".split())
-DECLARING = "add"  # of an operation, by its name: TASKS.add("join", engine.join_task, …)
+DECLARING = ("add", "add_read")  # of an operation, by its name: TASKS.add("join", engine.join_task, …)
 DOCUMENTED = frozenset("_meta _base_manager _default_manager _state _fields _replace _asdict".split())
 FRAMEWORKS = ("django", "rest_framework", "django_filters")
 FRAMEWORK_NAME = re.compile(
@@ -122,7 +122,7 @@ class Project:
         for module in (one for one in self.modules.values() if "operations" in one.path.parts):
             for call in module.list_nodes(ast.Call):
                 names = [one.value for one in call.args[:1] if isinstance(one, ast.Constant)]
-                if names and getattr(call.func, "attr", "") == DECLARING:
+                if names and getattr(call.func, "attr", "") in DECLARING:
                     yield f"{module.name}: {names[0]!r}"
 
     def list_crossings(self) -> Iterator[tuple[str, str]]:

@@ -14,56 +14,49 @@ def answer(kind: type) -> Answer:
 engine = AnalyticsEngine()
 
 ANALYTICS = Resource("analytics", "analytics")
-ANALYTICS.add(
+ANALYTICS.add_read(
     "overview",
     engine.overview,
     "What a branch holds and what happened",
     answer(answers.Overview),
-    verb="get",
 )
-ANALYTICS.add(
+ANALYTICS.add_read(
     "sessions",
     engine.session_analytics,
     "What a session did",
     answer(answers.SessionFigures),
-    verb="get",
     path="sessions/<path:session_id>",
 )
-ANALYTICS.add(
+ANALYTICS.add_read(
     "agents",
     engine.agent_analytics,
     "What an agent did",
     answer(answers.AgentFigures),
-    verb="get",
     path="agents/<path:agent_id>",
 )
-ANALYTICS.add(
+ANALYTICS.add_read(
     "end_users",
     engine.end_users,
     "What a branch holds of each end user",
     answer(answers.EndUsers),
-    verb="get",
     path="end-users",
 )
-ANALYTICS.add(
+ANALYTICS.add_read(
     "trends",
     engine.trends,
     "What was written over time",
     answer(answers.Trends),
-    verb="get",
 )
-ANALYTICS.add(
+ANALYTICS.add_read(
     "conversations",
     engine.conversation_analytics,
     "Who said how much",
     answer(answers.ConversationFigures),
-    verb="get",
     path="conversations/<uuid:conversation_id>",
 )
-ANALYTICS.add(
+ANALYTICS.add_read(
     "curation",
     engine.curation_analytics,
     "Verdicts, answers and junk",
     answer(answers.CurationFigures),
-    verb="get",
 )

@@ -29,12 +29,11 @@ STARTED = Answer(
 ONE = "runs/<uuid:run_id>"
 
 CONSOLIDATION_RUNS = Resource("consolidation", "consolidation", model=ConsolidationRun)
-CONSOLIDATION_RUNS.add(
+CONSOLIDATION_RUNS.add_read(
     "runs",
     engine.list_runs,
     "List runs, newest first",
     RUN,
-    verb="get",
     filters=CONSOLIDATION_FILTERS,
     order=ORDER,
     operation_id="consolidation_runs_list",
@@ -63,9 +62,7 @@ CONSOLIDATION_RUNS.add(
     about="A run to start.",
     fields=CONSOLIDATION.select_fields(Use.CREATE),
 )
-CONSOLIDATION_RUNS.add(
-    "one_run", engine.get_run, "Read a run, with what it did", REPORT, verb="get", path=ONE
-)
+CONSOLIDATION_RUNS.add_read("one_run", engine.get_run, "Read a run, with what it did", REPORT, path=ONE)
 CONSOLIDATION_RUNS.add("undo", engine.undo_run, "Undo a run whole", RUN, path=f"{ONE}/undo")
 CONSOLIDATION_RUNS.add(
     "accept",

@@ -117,23 +117,21 @@ CONVERSATIONS.add(
     about="Messages to copy, in this order, to the end of another conversation or of a new one.",
     origin=STATED,
 )
-CONVERSATIONS.add(
+CONVERSATIONS.add_read(
     "stats",
     count_thread,
     "Statistics of a conversation, with what it shares as a fork",
     STATS,
-    verb="get",
     serves_end_users=True,
 )
 
 # ---- messages --------------------------------------------------------------------------------------
 
-CONVERSATIONS.add(
+CONVERSATIONS.add_read(
     "messages",
     message_engine.list_messages,
     "The messages of a conversation, in order",
     MESSAGE_ROW,
-    verb="get",
     filters=(ROLE_FILTER,),
     without=("begin_at", "from_end"),
     serves_end_users=True,
@@ -166,21 +164,19 @@ CONVERSATIONS.add(
 
 # ---- what is made of a conversation ----------------------------------------------------------------
 
-CONVERSATIONS.add(
+CONVERSATIONS.add_read(
     "diff",
     diff_engine.diff_rows,
     "The differences of two conversations, message by message",
     ROW_DIFF,
-    verb="get",
     path="diff/<uuid:other>",
     without=("points",),
 )
-CONVERSATIONS.add(
+CONVERSATIONS.add_read(
     "semantic_diff",
     diff_engine.semantic_diff,
     "How two conversations differ in actions, reasoning and outcome",
     SEMANTIC_DIFF,
-    verb="get",
     path="semantic-diff/<uuid:other>",
     without=("points",),
 )
@@ -194,12 +190,11 @@ CONVERSATIONS.add(
     fields=REPLAY.select_fields(Use.CREATE),
     origin=STATED,
 )
-CONVERSATIONS.add(
+CONVERSATIONS.add_read(
     "compact",
     compaction_engine.get_compact,
     "The summary of a conversation's earlier messages, and those behind it",
     COMPACT,
-    verb="get",
 )
 CONVERSATIONS.add(
     "make_compact",

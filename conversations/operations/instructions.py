@@ -35,19 +35,17 @@ INSTRUCTIONS.add(
     body="InstructionsInput",
     about="What becomes the next version; a preset brings its text and categories.",
 )
-INSTRUCTIONS.add(
+INSTRUCTIONS.add_read(
     "versions",
     engine.list_versions,
     "List the versions, the newest first",
     ROW,
-    verb="get",
 )
-INSTRUCTIONS.add(
+INSTRUCTIONS.add_read(
     "standing",
     list_standing,
     "What holds in a repository, for its files of instructions",
     Answer(StandingShape, render_standing, takes=("repository",)),
-    verb="get",
 )
 INSTRUCTIONS.show(
     "versions",

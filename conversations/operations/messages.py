@@ -13,12 +13,11 @@ engine = MessageEngine()
 
 MESSAGES = Resource("messages", "message", row=Row("message_id", "pk", "uuid"), model=Message)
 MESSAGES.add("retrieve", engine.get_message, "Read a message", MESSAGE_ROW, serves_end_users=True)
-MESSAGES.add(
+MESSAGES.add_read(
     "search",
     engine.search_messages,
     "Search messages",
     Answer(shapes.MessagesFoundShape, shapes.messages_found, takes=("branch", "actor")),
-    verb="get",
     of_row=False,
     filters=MESSAGE_FILTERS,
     without=("query_vector",),

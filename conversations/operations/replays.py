@@ -40,12 +40,11 @@ REPLAYS.show(
     Column("created_by", _("By")),
 )
 REPLAYS.add("retrieve", engine.get_replay, "Read a replay", ROW)
-REPLAYS.add(
+REPLAYS.add_read(
     "context",
     engine.get_replay_context,
     "What an agent goes on from, in chat format",
     Answer(shapes.ReplayContextShape, dict),
-    verb="get",
 )
 REPLAYS.add(
     "run",
@@ -58,18 +57,16 @@ REPLAYS.add(
 )
 REPLAYS.add("cancel", engine.cancel_replay, "Cancel a replay", ROW)
 REPLAYS.add("complete", engine.complete_replay, "Mark a replay that went on by hand as done", ROW)
-REPLAYS.add(
+REPLAYS.add_read(
     "diff",
     engine.diff_replay,
     "The differences of source and replay, message by message",
     ROW_DIFF,
-    verb="get",
 )
-REPLAYS.add(
+REPLAYS.add_read(
     "semantic_diff",
     engine.semantic_diff,
     "How source and replay differ in actions, reasoning and outcome",
     SEMANTIC_DIFF,
-    verb="get",
     path="semantic-diff",
 )

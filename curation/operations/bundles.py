@@ -66,12 +66,11 @@ BUNDLES.add(
     example={"name": "payments", "dry_run": True},
 )
 BUNDLES.add("restore", engine.restore_bundle, "Restore a deleted bundle", ROW)
-BUNDLES.add(
+BUNDLES.add_read(
     "export",
     engine.export_bundle,
     "Export the document",
     Answer(shapes.BundleDocumentShape, render_document),
-    verb="get",
 )
 BUNDLES.add(
     "import_stored",

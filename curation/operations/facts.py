@@ -43,10 +43,9 @@ FACTS.add(
     origin=STATED,
     in_query=("wait",),
 )
-FACTS.add(
+FACTS.add_read(
     "verification",
     engine.get_status,
     "The verdict on a fact, and its newest rating",
     Answer(shapes.FactVerificationShape, shapes.render_status),
-    verb="get",
 )

@@ -58,7 +58,9 @@ def resolved_shape(done: Resolved) -> dict[str, Any]:
 engine = ReviewEngine()
 ROW = Answer(QuestionShape, review_shape)
 
-REVIEW_ITEMS = Resource("review-items", "review-item", row=Row("item_id", "pk", "uuid"), model=ReviewItem)
+REVIEW_ITEMS = Resource(
+    "review-items", "review-item", row=Row("item_id", "pk", "uuid"), model=ReviewItem, origin=STATED
+)
 REVIEW_ITEMS.add(
     "list",
     engine.list_items,
@@ -75,5 +77,4 @@ REVIEW_ITEMS.add(
     body="ResolveInput",
     about="The answer to a question.",
     example={"decision": "keep_both", "reason": "Two caches."},
-    origin=STATED,
 )

@@ -30,12 +30,11 @@ SCORES.add(
     fields=(SCORE["target_type"], SCORE["target_id"]),
     filters=SCORE_FILTERS,
 )
-SCORES.add(
+SCORES.add_read(
     "summary",
     engine.summarize_scores,
     "Count, average, least and greatest score in each dimension",
     Answer(derive_shape(ScoreSummary), render_derived),
-    verb="get",
     of_row=False,
     path="summary/<target_type>/<uuid:target_id>",
 )

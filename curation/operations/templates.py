@@ -16,7 +16,7 @@ from memory.operations.columns import Column
 engine = TemplateEngine()
 ROW = Answer(shapes.TemplateShape, shapes.render_template)
 
-TEMPLATES = Resource("templates", "template", row=Row("name", "name"), model=Template)
+TEMPLATES = Resource("templates", "template", row=Row("name", "name"), model=Template, origin=STATED)
 TEMPLATES.add(
     "create",
     engine.create_template,
@@ -25,7 +25,6 @@ TEMPLATES.add(
     body="TemplateInput",
     about="A new template.",
     fields=TEMPLATE.select_fields(Use.CREATE),
-    origin=STATED,
 )
 TEMPLATES.add(
     "list", engine.list_templates, "List templates by name", ROW, filters=TEMPLATE_FILTERS, order=ORDER
@@ -42,12 +41,11 @@ TEMPLATES.show(
     Column("updated_at", _("Renewed"), "updated", "time"),
     Column("description", head="text"),
 )
-TEMPLATES.add(
+TEMPLATES.add_read(
     "find",
     engine.find_template,
     "Find the template for a task",
     Answer(shapes.TemplateMatchesShape, shapes.render_matches),
-    verb="get",
     of_row=False,
 )
 TEMPLATES.add(
@@ -56,12 +54,11 @@ TEMPLATES.add(
     "Read a template",
     Answer(shapes.TemplateDetailShape, shapes.render_detail),
 )
-TEMPLATES.add(
+TEMPLATES.add_read(
     "diff",
     engine.diff_template,
     "Compare two versions",
     Answer(branch_shapes.DiffShape, branch_shapes.diff_shape, takes=("kind",), is_whole=True),
-    verb="get",
 )
 TEMPLATES.add(
     "instantiate",
@@ -82,7 +79,6 @@ TEMPLATES.add(
     body="TemplateUpdateInput",
     about="A new version of a template.",
     fields=TEMPLATE.select_fields(Use.UPDATE),
-    origin=STATED,
 )
 TEMPLATES.add(
     "deprecate",
@@ -92,7 +88,6 @@ TEMPLATES.add(
     body="TemplateDeprecateInput",
     about="Why it is not to be used any more.",
     fields=(TEMPLATE["reason"],),
-    origin=STATED,
 )
 TEMPLATES.add(
     "outcome",
@@ -102,5 +97,4 @@ TEMPLATES.add(
     body="TemplateOutcomeInput",
     about="The branch of the work, and what came of it.",
     fields=(TEMPLATE_USE["outcome"],),
-    origin=STATED,
 )

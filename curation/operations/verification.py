@@ -28,18 +28,16 @@ VERIFICATION.add(
     body="MergeGateInput",
     about="The merge to check.",
 )
-VERIFICATION.add(
+VERIFICATION.add_read(
     "summary",
     summarize_branch,
     "Count the facts of a branch by verdict",
     Answer(derive_shape(Summary), render_derived),
-    verb="get",
     path="summary/<path:branch_name>",
 )
-VERIFICATION.add(
+VERIFICATION.add_read(
     "calibration",
     calibrate,
     "Compare the judge with people's verdicts",
     Answer(derive_shape(Calibration), render_derived, is_complete=True),
-    verb="get",
 )

@@ -26,26 +26,23 @@ AGEING.add(
     about="What to archive; without more than the branch, all that has aged.",
     origin=STATED,
 )
-AGEING.add(
+AGEING.add_read(
     "pressure",
     engine.get_pressure,
     "How full a branch is",
     Answer(shapes.PressureShape, shapes.pressure_shape),
-    verb="get",
 )
-AGEING.add(
+AGEING.add_read(
     "runs",
     engine.list_runs,
     "List the runs of a branch, newest first",
     Answer(shapes.PastRunShape, shapes.past_run),
-    verb="get",
     operation_id="ageing_runs_list",  # else it is called as one run
 )
-AGEING.add(
+AGEING.add_read(
     "archived",
     engine.list_archived,
     "List what a run archived, and why",
     Answer(shapes.AgedFactShape, shapes.aged_shape),
-    verb="get",
     path="runs/<uuid:commit_id>",
 )

@@ -261,6 +261,7 @@ USUAL: dict[str, tuple[Verb, bool]] = {  # verb, and whether it is of one row
 class Resource:
     """The operations at one prefix of the REST API; without a ``row`` none of them is about one.
 
+    ``origin`` is what a caller may say of itself with each that writes.
     Keys of the server reach those that are ``is_of_server``, and no others.
     """
 
@@ -271,9 +272,10 @@ class Resource:
         *,
         row: Row | None = None,
         model: Any = None,
+        origin: tuple[Field, ...] = (),
         is_of_server: bool = False,
     ) -> None:
-        self.prefix, self.name, self.row, self.model = prefix, name, row, model
+        self.prefix, self.name, self.row, self.model, self.origin = prefix, name, row, model, origin
         self.is_of_server = is_of_server
         self.operations: dict[str, Operation] = {}
         if RESOURCES.setdefault(prefix, self) is not self:
@@ -306,11 +308,19 @@ class Resource:
         if isinstance(of_row, str) and row:
             row = replace(row, argument=of_row)
         row = row if of_row else None
+        if verb != "get":
+            traits.setdefault("origin", self.origin)
         if traits.get("waits"):
             traits["in_query"] = (*traits.get("in_query", ()), WAIT.name)
         self.operations[name] = Operation(
             name, method, summary, answer, verb, path, row, self.model, prefix=self.prefix, **traits
         )
+
+    def add_read(
+        self, name: str, method: Callable[..., Any], summary: str, answer: Answer, **traits: Any
+    ) -> None:
+        """Declare an operation that answers a GET."""
+        self.add(name, method, summary, answer, verb="get", **traits)
 
     def show(self, name: str, *columns: Column) -> None:
         """Declare the columns of a list, for its page and its command."""

@@ -78,20 +78,18 @@ BRANCHES.add(
     path="enrich",
     **DETAILS,
 )
-BRANCHES.add(
+BRANCHES.add_read(
     "topology",
     topology.get_topology,
     "The tree of branches",
     Answer(topology_shapes.TreeShape, topology_shapes.tree_shape, is_whole=True),
-    verb="get",
     of_row=False,
 )
-BRANCHES.add(
+BRANCHES.add_read(
     "expired",
     topology.list_expired,
     "Branches whose days are over, or that were merged whole",
     Answer(topology_shapes.ExpiredShape, topology_shapes.expired_shape),
-    verb="get",
     of_row=False,
 )
 BRANCHES.add(
@@ -104,31 +102,27 @@ BRANCHES.add(
     body="ArchiveInput",
     about="Whether to archive, or only to tell.",
 )
-BRANCHES.add(
+BRANCHES.add_read(
     "log",
     manager.list_commits,
     "The branch's own commits, newest first",
     Answer(commit_shapes.TitledCommitShape, commit_shapes.titled_commit),
-    verb="get",
 )
-BRANCHES.add(
+BRANCHES.add_read(
     "diff",
     manager.compare_branch,
     "Compare a branch with another point",
     Answer(shapes.DiffShape, shapes.diff_shape, takes=("kind",), is_whole=True),
-    verb="get",
 )
-BRANCHES.add(
+BRANCHES.add_read(
     "policy",
     PolicyEngine().get_policy,
     "The policy in force on a branch",
     Answer(policy_shapes.PolicyInForceShape, policy_shapes.render_in_force),
-    verb="get",
 )
-BRANCHES.add(
+BRANCHES.add_read(
     "stats",
     manager.load_stats,
     "What a branch holds and who works on it",
     Answer(shapes.BranchStatsShape, shapes.stats),
-    verb="get",
 )

@@ -7,7 +7,7 @@ from memory.engines.fields.common import STATED
 from memory.models import Commit
 from memory.operations.base import Answer, Resource, Row
 
-COMMITS = Resource("commits", "commit", row=Row("commit_id", "pk", "uuid"), model=Commit)
+COMMITS = Resource("commits", "commit", row=Row("commit_id", "pk", "uuid"), model=Commit, origin=STATED)
 COMMITS.add(
     "retrieve",
     CommitEngine().get_commit,
@@ -21,5 +21,4 @@ COMMITS.add(
     Answer(shapes.CommitShape, shapes.commit, codes=(201,)),
     body="StatedInput",
     about="The caller.",
-    origin=STATED,
 )

@@ -34,7 +34,7 @@ WRITTEN = Answer(shapes.WrittenShape, render_written, attrgetter("created"), tak
 TEXT = {"fact_text": "Access tokens expire after 15 minutes.", "category": "security", "tags": ["auth"]}
 MOVE: dict[str, Any] = {"body": "MoveInput", "about": "The branch and the caller.", "origin": STATED}
 
-FACTS = Resource("facts", "fact", row=Row("fact_id", "pk", find=find_fact_id), model=Fact)
+FACTS = Resource("facts", "fact", row=Row("fact_id", "pk", find=find_fact_id), model=Fact, origin=STATED)
 FACTS.add(
     "create",
     engine.write_fact,
@@ -43,7 +43,6 @@ FACTS.add(
     body="FactInput",
     about="One fact to store.",
     fields=(*f.CONTENT, *f.CREATED),
-    origin=STATED,
     example=TEXT,
     waits=True,
     serves_end_users=True,
@@ -57,12 +56,11 @@ FACTS.add(
     order=BY_AGE,
     serves_end_users=True,
 )
-FACTS.add(
+FACTS.add_read(
     "tags",
     TagEngine().list_tags,
     "The tags of facts, and how many have each",
     Answer(shapes.TagsShape, shapes.tags_shape),
-    verb="get",
     of_row=False,
     filters=FACT_FILTERS,
     serves_end_users=True,
@@ -75,7 +73,6 @@ FACTS.add(
     of_row=False,
     body="FactsInput",
     about="Up to 1,000 facts: one commit, all or none.",
-    origin=STATED,
     without=("kind",),
     example={"facts": [TEXT]},
     serves_end_users=True,
@@ -91,7 +88,6 @@ FACTS.add(
     of_row=False,
     body="FactUpdatesInput",
     about="Up to 1,000 facts and their changes: one commit, all or none.",
-    origin=STATED,
     example={"facts": [{"id": "0198a1b2-0000-7000-8000-000000000001", "confidence": 0.9}]},
     waits=True,
     serves_end_users=True,
@@ -104,7 +100,6 @@ FACTS.add(
     of_row=False,
     body="ActionInput",
     about="An action, and the facts to apply it to.",
-    origin=STATED,
     example={"action": "archive", "fact_ids": ["0198a1b2-0000-7000-8000-000000000001"]},
 )
 FACTS.add("retrieve", engine.get_fact, "Read a fact", ROW, serves_end_users=True)
@@ -116,14 +111,11 @@ FACTS.add(
     body="FactUpdateInput",
     about="The fields to change; the rest stays.",
     fields=FIELDS,
-    origin=STATED,
     example={"confidence": 0.9},
     waits=True,
     serves_end_users=True,
 )
-FACTS.add(
-    "destroy", engine.delete_fact, "Delete a fact on this branch", GONE, origin=STATED, serves_end_users=True
-)
+FACTS.add("destroy", engine.delete_fact, "Delete a fact on this branch", GONE, serves_end_users=True)
 FACTS.add(
     "supersede",
     engine.replace_fact,
@@ -133,35 +125,31 @@ FACTS.add(
     body="SupersedeInput",
     about="The new fact. Omitted fields are copied from the old one.",
     fields=tuple(field for field in (*f.CONTENT, *f.CREATED) if field.name not in ("fact_text", "parent_id")),
-    origin=STATED,
     example={"new_fact_text": "Access tokens expire after 30 minutes."},
     waits=True,
     serves_end_users=True,
 )
 FACTS.add("archive", engine.archive_fact, "Retire a fact", ROW, **MOVE, serves_end_users=True)
 FACTS.add("restore", engine.restore_fact, "Bring an archived fact back", ROW, **MOVE, serves_end_users=True)
-FACTS.add(
+FACTS.add_read(
     "history",
     engine.list_versions,
     "Every version, newest first",
     Answer(shapes.VersionShape, shapes.version_shape, takes=("branch",)),
-    verb="get",
     without=("at",),
     serves_end_users=True,
 )
-FACTS.add(
+FACTS.add_read(
     "related",
     RelatedEngine().find_related,
     "Facts that have to do with a fact",
     Answer(RelativesShape, relatives_shape, takes=("branch",)),
-    verb="get",
 )
-FACTS.add(
+FACTS.add_read(
     "links",
     link_engine.list_links,
     "The links from and to a fact",
     Answer(shapes.LinkShape, shapes.link, takes=("branch",)),
-    verb="get",
 )
 FACTS.add(
     "add_link",
@@ -173,7 +161,6 @@ FACTS.add(
     body="LinkInput",
     about="The other end of a link, and its type.",
     fields=LINK.select_fields(Use.CREATE),
-    origin=STATED,
 )
 FACTS.add(
     "remove_link",
@@ -183,5 +170,4 @@ FACTS.add(
     verb="delete",
     path="links/<uuid:link_id>",
     of_row="from_id",
-    origin=STATED,
 )

@@ -16,13 +16,11 @@ ROW = Answer(shapes.ItemShape, shapes.item, takes=("branch",))
 WRITTEN = Answer(shapes.WrittenItemShape, shapes.written_item, attrgetter("created"), takes=("branch",))
 KEY = "<key>"
 
-ITEMS = Resource("items", "item", row=Row("namespace", "namespace", "path", ".+"), model=Fact)
+ITEMS = Resource("items", "item", row=Row("namespace", "namespace", "path", ".+"), model=Fact, origin=STATED)
 ITEMS.add(
     "list", engine.list_items, "List items in the order of namespace and key", ROW, serves_end_users=True
 )
-ITEMS.add(
-    "get_item", engine.get_item, "Read the item under a key", ROW, verb="get", path=KEY, serves_end_users=True
-)
+ITEMS.add_read("get_item", engine.get_item, "Read the item under a key", ROW, path=KEY, serves_end_users=True)
 ITEMS.add(
     "put_item",
     engine.put_item,
@@ -33,7 +31,6 @@ ITEMS.add(
     body="ItemInput",
     about="What shall stand under the key.",
     fields=tuple(one.with_traits(use=Use.CREATE) for one in (*f.FACT_FIELDS, f.EXPIRES)),
-    origin=STATED,
     example={"value": {"theme": "dark"}, "text": "Ada prefers the dark theme."},
     waits=True,
     serves_end_users=True,
@@ -45,15 +42,13 @@ ITEMS.add(
     GONE,
     verb="delete",
     path=KEY,
-    origin=STATED,
     serves_end_users=True,
 )
-ITEMS.add(
+ITEMS.add_read(
     "namespaces",
     engine.list_namespaces,
     "List the namespaces of items",
     Answer(shapes.NamespacesShape, shapes.namespaces_shape),
-    verb="get",
     of_row=False,
     serves_end_users=True,
 )
@@ -65,7 +60,6 @@ ITEMS.add(
     of_row=False,
     body="ItemBatchInput",
     about="Calls: what is read is what stood before the writes, which are one commit.",
-    origin=STATED,
     example={"calls": [{"op": "put", "namespace": "users/ada", "key": "theme", "value": "dark"}]},
     waits=True,
     serves_end_users=True,

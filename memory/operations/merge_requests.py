@@ -15,7 +15,7 @@ ROW = Answer(shapes.MergeRequestShape, shapes.request_shape)
 DETAIL = Answer(shapes.MergeRequestDetailShape, shapes.detail_shape)
 
 MERGE_REQUESTS = Resource(
-    "merge-requests", "merge-request", row=Row("request_id", "pk", "key"), model=MergeRequest
+    "merge-requests", "merge-request", row=Row("request_id", "pk", "key"), model=MergeRequest, origin=STATED
 )
 MERGE_REQUESTS.add(
     "create",
@@ -25,7 +25,6 @@ MERGE_REQUESTS.add(
     body="MergeRequestInput",
     about="A merge request to open.",
     fields=MERGE_REQUEST.select_fields(Use.CREATE),
-    origin=STATED,
 )
 MERGE_REQUESTS.add(
     "list",
@@ -46,12 +45,11 @@ MERGE_REQUESTS.show(
     Column("title", head="title"),
 )
 MERGE_REQUESTS.add("retrieve", engine.check_request, "Read a merge request with its checks", DETAIL)
-MERGE_REQUESTS.add(
+MERGE_REQUESTS.add_read(
     "plan",
     engine.plan_request,
     "What it would merge, and what was decided",
     Answer(shapes.MergePlanShape, shapes.request_plan_shape, is_whole=True),
-    verb="get",
     without=("checked",),
 )
 MERGE_REQUESTS.add(
@@ -61,7 +59,6 @@ MERGE_REQUESTS.add(
     Answer(shapes.SettledShape, shapes.settled_shape),
     body="DecisionsInput",
     about="Decisions on conflicts, or a choice for all conflicts of some reasons and one type.",
-    origin=STATED,
 )
 MERGE_REQUESTS.add(
     "withdraw_decision",
@@ -70,7 +67,6 @@ MERGE_REQUESTS.add(
     ROW,
     verb="delete",
     path="decisions",
-    origin=STATED,
 )
 MERGE_REQUESTS.add(
     "approve",
@@ -79,7 +75,6 @@ MERGE_REQUESTS.add(
     DETAIL,
     body="ApproveInput",
     about="What was read of the source.",
-    origin=STATED,
 )
 MERGE_REQUESTS.add(
     "withdraw_approval",
@@ -88,7 +83,6 @@ MERGE_REQUESTS.add(
     ROW,
     verb="delete",
     path="approve",
-    origin=STATED,
 )
 MERGE_REQUESTS.add(
     "reject",
@@ -97,7 +91,6 @@ MERGE_REQUESTS.add(
     ROW,
     body="RejectInput",
     about="Why it is not merged.",
-    origin=STATED,
 )
 MERGE_REQUESTS.add(
     "merge",
@@ -106,7 +99,6 @@ MERGE_REQUESTS.add(
     Answer(shapes.MergedShape, shapes.merged_shape),
     body="MergeRequestMergeInput",
     about="The message of the commit, and whether gates are overruled.",
-    origin=STATED,
 )
 MERGE_REQUESTS.add(
     "revert",
@@ -115,5 +107,4 @@ MERGE_REQUESTS.add(
     ROW,
     body="StatedInput",
     about="The caller.",
-    origin=STATED,
 )

@@ -18,7 +18,7 @@ engine = ObservationEngine()
 ROW = Answer(shapes.ObservationShape, shapes.observation, takes=("branch",))
 
 OBSERVATIONS = Resource(
-    "observations", "observation", row=Row("observation_id", "pk", "uuid"), model=Observation
+    "observations", "observation", row=Row("observation_id", "pk", "uuid"), model=Observation, origin=STATED
 )
 OBSERVATIONS.add(
     "create",
@@ -28,7 +28,6 @@ OBSERVATIONS.add(
     body="ObservationInput",
     about="A summary, or a tool call to summarise. Texts are cut at 2,000 characters, never refused.",
     fields=OBSERVATION.select_fields(Use.CREATE),
-    origin=STATED,
     serves_end_users=True,
 )
 OBSERVATIONS.add(
@@ -50,23 +49,21 @@ OBSERVATIONS.show(
     Column("session_id", _("Session"), kind="filter", tone="maybe key"),
     Column("created_at", _("Recorded"), kind="time"),
 )
-OBSERVATIONS.add(
+OBSERVATIONS.add_read(
     "timeline",
     engine.list_timeline,
     "What was observed between two times",
     ROW,
-    verb="get",
     of_row=False,
     filters=OBSERVATION_FILTERS,
     serves_end_users=True,
 )
 OBSERVATIONS.add("retrieve", engine.get_observation, "Read an observation", ROW, serves_end_users=True)
-OBSERVATIONS.add(
+OBSERVATIONS.add_read(
     "search",
     engine.search_observations,
     "Search observations",
     Answer(shapes.ObservationsFoundShape, shapes.observations_found, takes=("branch",)),
-    verb="get",
     of_row=False,
     filters=OBSERVATION_FILTERS,
     serves_end_users=True,

@@ -21,7 +21,9 @@ def render_written(done: RelationResult, branch: str) -> dict[str, Any]:
 engine = RelationEngine()
 ROW = Answer(shapes.RelationShape, shapes.relation, takes=("branch",))
 
-RELATIONS = Resource("relations", "relation", row=Row("relation_id", "pk", "uuid"), model=Relation)
+RELATIONS = Resource(
+    "relations", "relation", row=Row("relation_id", "pk", "uuid"), model=Relation, origin=STATED
+)
 RELATIONS.add(
     "create",
     engine.write_relation,
@@ -30,16 +32,14 @@ RELATIONS.add(
     body="RelationInput",
     about="An edge between two entities.",
     fields=RELATION.select_fields(Use.CREATE),
-    origin=STATED,
 )
 RELATIONS.add("list", engine.list_relations, "List relations", ROW, filters=RELATION_FILTERS, order=BY_AGE)
 RELATIONS.add("retrieve", engine.get_relation, "Read a relation", ROW)
-RELATIONS.add(
+RELATIONS.add_read(
     "graph",
     engine.graph_query,
     "What is connected to an entity",
     Answer(shapes.GraphShape, shapes.graph_shape, takes=("branch",)),
-    verb="get",
     of_row=False,
     without=("with_ended",),
 )
@@ -50,5 +50,4 @@ RELATIONS.add(
     ROW,
     body="CloseInput",
     about="The end of a relation's validity.",
-    origin=STATED,
 )

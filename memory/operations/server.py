@@ -6,10 +6,9 @@ from memory.models import ServerEntry
 from memory.operations.base import Answer, Resource
 
 SERVER = Resource("server", "server", model=ServerEntry, is_of_server=True)
-SERVER.add(
+SERVER.add_read(
     "trail",
     ServerTrailEngine().list_entries,
     "List what was done with projects, their templates and keys of the server, newest first",
     Answer(ServerEntryShape, render_entry),
-    verb="get",
 )

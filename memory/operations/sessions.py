@@ -62,22 +62,20 @@ SESSIONS.show(
     Column("project_path", head="path", late=1),
     Column("summary", head="text", late=1),
 )
-SESSIONS.add(
+SESSIONS.add_read(
     "next_context",
     preview_context,
     "What the next session would be told at its start; nothing is counted as told",
     Answer(shapes.NextContextShape, shapes.next_context, takes=("branch", "repository")),
-    verb="get",
     path="next-context",
     of_row=False,
 )
 SESSIONS.add("retrieve", engine.get_session, "Read a session", ROW, serves_end_users=True)
-SESSIONS.add(
+SESSIONS.add_read(
     "context",
     engine.get_session_context,
     "What was said, learned and done in a session",
     Answer(shapes.SessionContextShape, shapes.session_context),
-    verb="get",
     serves_end_users=True,
 )
 SESSIONS.add(

@@ -39,12 +39,11 @@ SNAPSHOTS.add(
     body="RestoreInput",
     about="Options of a restore.",
 )
-SNAPSHOTS.add(
+SNAPSHOTS.add_read(
     "window",
     manager.get_window,
     "How long the database keeps every state",
     WINDOW,
-    verb="get",
     of_row=False,
 )
 SNAPSHOTS.add(

@@ -86,10 +86,9 @@ TASKS.add(
     about="What came of a task.",
     fields=RESULT,
 )
-TASKS.add(
+TASKS.add_read(
     "context",
     engine.get_task_context,
     "What an agent should know of a task",
     Answer(shapes.TaskContextShape, shapes.render_context),
-    verb="get",
 )

@@ -87,12 +87,11 @@ WEBHOOKS.add(
     body="WebhookRotateInput",
     about="The grace period of the old secret.",
 )
-WEBHOOKS.add(
+WEBHOOKS.add_read(
     "failures",
     engine.list_failures,
     "List the events that a webhook did not take",
     Answer(WebhookFailureShape, render_failure),
-    verb="get",
 )
 WEBHOOKS.show(
     "failures",

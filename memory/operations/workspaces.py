@@ -30,6 +30,6 @@ WORKSPACES.add(
     order=ORDER,
 )
 WORKSPACES.add("retrieve", engine.get_workspace, "Read a workspace", ROW)
-WORKSPACES.add("diff", engine.diff_workspace, "What was done in a workspace", DIFF, verb="get")
+WORKSPACES.add_read("diff", engine.diff_workspace, "What was done in a workspace", DIFF)
 WORKSPACES.add("promote", engine.promote_workspace, "Take over what was done in it", DIFF)
 WORKSPACES.add("drop", engine.drop_workspace, "Throw a workspace away", ROW)
