@@ -55,6 +55,11 @@ class ProjectCopy:
         assert text.count(old) == 1, (name, old)
         file.write_text(text.replace(old, new))
 
+    def add_text(self, name: str, text: str) -> None:
+        """Add a text to the end of a file, which may be new."""
+        file = self.folder / name
+        file.write_text((file.read_text() if file.exists() else "") + text)
+
     def list_changes(self) -> set[str]:
         """Return the files that were added or changed."""
         names = {file.relative_to(self.folder) for file in self.folder.rglob("*") if file.is_file()}

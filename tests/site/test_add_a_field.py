@@ -1,4 +1,6 @@
-"""A field is its column, its migration, its declaration and its glossary: CONTRIBUTING's "add a field"."""
+"""A field is its column, its migration, its declaration and its glossary, and a filter by it is one line:
+CONTRIBUTING's "add a field" and "add a filter", done to a copy of the project.
+"""
 
 import re
 from typing import Any
@@ -25,6 +27,11 @@ ADDED = {
     ),
     GLOSSARY: ("**Essence.**", "**Mood.** How a fact was said: at most 30 characters.\n\n"),
 }
+FILTERS = "memory/engines/fields/fact_filters.py"
+FILTER = """    any_of(
+        FACT["mood"], "Facts of one of these moods.", tools=True, option=Option("one of these moods")
+    ),
+"""
 TEXT = "Deploys run from main."
 TOO_LONG = "x" * 31
 REFUSAL = "has at most 30 characters."
@@ -36,6 +43,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> ProjectCopy:
     for name, (place, line) in ADDED.items():
         copy.replace(name, place, line + place)
     copy.replace(DECLARATION, "    tags: list[str]\n", "    tags: list[str]\n    mood: str\n")
+    copy.replace(FILTERS, '    any_of(FACT["priority"]', FILTER + '    any_of(FACT["priority"]')
     copy.write_derived_files("fact_mood")
     return copy
 
@@ -60,12 +68,25 @@ def answers(project: ProjectCopy) -> dict[str, Any]:
         "request": ("shape", "FactInput"),
         "answer": ("shape", "Fact"),
         "tool": ("tool", "memory_write"),
+        "rest filtered": ("rest", "GET", "/facts?mood=glad,grave"),
+        "search filtered": (
+            "rest",
+            "POST",
+            "/facts/search",
+            {"query": "deploys tests tea", "mood": ["sure"]},
+        ),
+        "mcp filtered": ("mcp", "memory_search", {"query": "deploys tests tea", "mood": ["sunny"]}),
+        "cli filtered": ("cli", "facts", "--mood", "sunny"),
+        "page filtered": ("page", "/p/default/facts?mood=grave"),
+        "filter refused": ("rest", "GET", "/facts?moods=glad"),
+        "filter help": ("cli", "facts", "list", "--help"),
+        "filter tool": ("tool", "memory_search"),
     }
     return project.call(steps)
 
 
 def test_a_field_is_four_files(project: ProjectCopy) -> None:
-    assert project.list_changes() == {MODEL, DECLARATION, GLOSSARY, MIGRATION} | MADE_BY_COMMANDS
+    assert project.list_changes() - {FILTERS} == {MODEL, DECLARATION, GLOSSARY, MIGRATION} | MADE_BY_COMMANDS
 
 
 def test_each_surface_writes_the_field(answers: dict[str, Any]) -> None:
@@ -95,3 +116,22 @@ def test_each_surface_refuses_a_bad_value(answers: dict[str, Any], surface: str,
     assert got == status
     assert REFUSAL in str(text)
     assert TOO_LONG not in answers["lines refused"][1]
+
+
+def test_a_filter_is_a_line_of_one_file(answers: dict[str, Any]) -> None:
+    texts = {TEXT, "Tests run twice.", "Tea is green.", "Imported."}
+    for surface, found in {
+        "rest": {TEXT, "Imported."},
+        "search": {"Tests run twice."},
+        "mcp": {"Tea is green."},
+        "cli": {"Tea is green."},
+        "page": {"Imported."},
+    }.items():
+        status, shown = answers[f"{surface} filtered"]
+        assert status in (0, 200), (surface, shown)
+        assert {text for text in texts if text in str(shown)} == found, surface
+    assert answers["filter refused"][0] == 400
+    assert "--mood TEXT" in answers["filter help"][1]
+    assert "one of these moods" in answers["filter help"][1]
+    about = answers["filter tool"][1]["properties"]["mood"]
+    assert about["description"] == "Only facts of one of these moods."

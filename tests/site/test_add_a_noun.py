@@ -1,5 +1,5 @@
 """A noun is five files, found by where they are: CONTRIBUTING's "add a noun", done to a copy of the project.
-A sixth tells agents of it.
+A sixth tells agents of it. Then it gets an operation and a page, by the recipes for these.
 
 The files are in tests/site/noun: terms, words and what they mean.
 """
@@ -17,6 +17,57 @@ pytestmark = pytest.mark.slow
 NOUN = Path(__file__).with_name("noun")
 MAX_FILES, TOOLS = 5, "day1site/mcp/tools/terms.py"
 MADE_BY_COMMANDS = {name_next_migration("term"), "day1site/cli/fields.json", "day1site/cli/operations.json"}
+OPERATION = {  # the rule, and who may call it how
+    "memory/engines/graph/terms.py": """
+    def get_term(self, *, term_id: Any, actor: Actor) -> Term:
+        actor.require_scope("read")
+        return Term.objects.get(project=actor.project_id, pk=term_id)
+
+    def reword_term(self, *, term_id: Any, actor: Actor, **fields: Any) -> Term:
+        actor.require_scope("write")
+        values = c.validate(fields, TERM.field_checks(Use.CREATE))
+        with write_transaction():
+            Term.objects.filter(project=actor.project_id, pk=term_id).update(**values)
+            record_entry(actor, "term.reword", str(term_id))
+        return self.get_term(term_id=term_id, actor=actor)
+""",
+    "memory/operations/terms.py": """
+TERMS.add(
+    "reword",
+    engine.reword_term,
+    "Say it in other words",
+    ROW,
+    body="TermRewordInput",
+    about="The new meaning.",
+    fields=(TERM["meaning"],),
+)
+""",
+}
+PAGE = {  # a view and its template
+    "memory/views/facts/term_page.py": """
+from django.utils.translation import gettext_lazy as _
+
+from memory.operations.terms import TERMS, engine
+from memory.views.frame.frames import add_page
+from memory.views.generic.actions import Action, ActionPage
+
+
+@add_page("terms/<uuid:term_id>", "term")
+class TermPage(ActionPage):
+    template_name, section = "term.html", "terms"
+    actions = {"reword": Action(TERMS["reword"], _("Reworded."), ("meaning",), button=_("Reword"))}
+
+    def get_context_data(self, **kwargs):
+        term = engine.get_term(term_id=self.kwargs["term_id"], actor=self.reader.actor)
+        return super().get_context_data(title=term.name, term=term, **kwargs)
+""",
+    "templates/term.html": """{% extends frame|default:"base.html" %}
+{% block content %}
+    <p>It means: {{ term.meaning }}</p>
+    {% action_form "reword" %}
+{% endblock %}
+""",
+}
 WORDS = "What it means here, up to 300 characters."
 REFUSAL = "meaning has at most 300 characters."
 MEANING = "A line of work."
@@ -27,6 +78,10 @@ TOO_LONG = "x" * 301
 def project(tmp_path_factory: pytest.TempPathFactory) -> ProjectCopy:
     copy = ProjectCopy(tmp_path_factory.mktemp("code"))
     shutil.copytree(NOUN, copy.folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    for name, text in OPERATION.items():
+        copy.add_text(name, text)
+    for name, text in PAGE.items():
+        copy.add_text(name, text)
     copy.write_derived_files("term")
     return copy
 
@@ -56,6 +111,13 @@ def answers(project: ProjectCopy) -> dict[str, Any]:
         "list help": ("cli", "terms", "list", "--help"),
         "help": ("cli", "terms", "create", "--help"),
         "commands": ("cli", "--help"),
+        "reworded": ("rest", "POST", "/terms/ROW_ID/reword", {"meaning": "Said anew."}),
+        "reworded in vain": ("rest", "POST", "/terms/ROW_ID/reword", {"meaning": TOO_LONG}),
+        "reword help": ("cli", "terms", "reword", "--help"),
+        "reword shape": ("shape", "TermRewordInput"),
+        "term": ("page", "/p/default/terms/ROW_ID"),
+        "term in admin": ("page", "/admin/p/default/terms/ROW_ID", {"do": "reword", "meaning": "By a page."}),
+        "term refused": ("page", "/p/default/terms/ROW_ID", {"do": "reword", "meaning": TOO_LONG}),
     }
     return project.call(steps)
 
@@ -63,7 +125,7 @@ def answers(project: ProjectCopy) -> dict[str, Any]:
 def test_a_noun_is_at_most_five_files(project: ProjectCopy) -> None:
     changed = project.list_changes()
     written = {str(file.relative_to(NOUN)) for file in NOUN.rglob("*.py")}
-    assert changed == written | MADE_BY_COMMANDS
+    assert changed == written | MADE_BY_COMMANDS | PAGE.keys()
     assert len(written - {TOOLS}) <= MAX_FILES
 
 
@@ -106,3 +168,23 @@ def test_a_parameter_stands_in_the_signature_alone(answers: dict[str, Any]) -> N
     assert answers["rest unknown"][0] == 400
     assert answers["list tool"][1]["properties"]["starting"]["description"] == "Terms that begin so."
     assert "--starting TEXT  Terms that begin so." in answers["list help"][1]
+
+
+def test_an_operation_is_its_method_and_its_declaration(answers: dict[str, Any]) -> None:
+    assert len(OPERATION) == 2
+    assert answers["reworded"][0] == 200
+    assert answers["reworded"][1]["meaning"] == "Said anew."
+    assert answers["reworded in vain"][0] == 400
+    assert REFUSAL in str(answers["reworded in vain"][1])
+    assert "Say it in other words." in answers["reword help"][1]
+    assert list(answers["reword shape"][1]["properties"]) == ["meaning"]
+
+
+def test_a_page_is_a_view_and_its_template(answers: dict[str, Any]) -> None:
+    assert len(PAGE) == 2
+    assert [answers[name][0] for name in ("term", "term in admin", "term refused")] == [200, 200, 400]
+    assert "It means: Said anew." in answers["term"][1]
+    assert ">Reword<" in answers["term"][1]
+    assert "It means: By a page." in answers["term in admin"][1]
+    assert REFUSAL.partition(" ")[2] in answers["term refused"][1]
+    assert "It means: By a page." in answers["term refused"][1]
