@@ -25,10 +25,10 @@ class TimeRange:
     granularity: str = DAY
 
     @classmethod
-    def from_days(cls, days: int, now: datetime, granularity: str = DAY) -> Self:
+    def from_days(cls, days: int, now: datetime) -> Self:
         """Return the range of the last days, the present one included. Raises Invalid."""
         days = c.integer_check(1, MAX_DAYS)("days", days)
-        return cls.from_times(floor_time(now, DAY) - timedelta(days=days - 1), None, now, granularity)
+        return cls.from_times(floor_time(now, DAY) - timedelta(days=days - 1), None, now, DAY)
 
     @classmethod
     def from_end(cls, days: int, until: datetime, now: datetime, granularity: str = DAY) -> Self:

@@ -39,12 +39,12 @@ def measure_lines(lines: Iterable[str]) -> PromptLines:
     return PromptLines(found, count_tokens("\n".join(found)))
 
 
-def list_best_facts(branch: Branch, limit: int = MAX_LINES) -> list[Fact]:
+def list_best_facts(branch: Branch) -> list[Fact]:
     """Return the best of the newest facts that a branch shows and a search finds."""
     lineage = branch.lineage()
     found = list(searchable_rows(lineage, timezone.now()).filter(**OF_NOBODY).newest(MAX_CANDIDATES))
     attach_belief(found, lineage)
-    return sorted(found, key=rank_candidate, reverse=True)[:limit]
+    return sorted(found, key=rank_candidate, reverse=True)[:MAX_LINES]
 
 
 def describe_branch(branch: Branch) -> PromptLines:

@@ -11,7 +11,6 @@ from rest_framework.request import Request
 from memory.actors import Actor
 from memory.engines.fields.common import END_USER, STATED
 from memory.engines.support import validation as c
-from memory.engines.support.ordering import Ordering
 from memory.engines.support.pagination import MAX_CURSOR_LENGTH
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Invalid, UnknownField
@@ -127,16 +126,12 @@ class Input:
         """Return the actor as it acts for the request's end user and app. Raises UserForbidden."""
         return actor.with_origin(**{one.name: self.take_value(one.name, one.check, "") for one in END_USER})
 
-    def take_paging(self, default: int = 50, *, order: Ordering | None = None) -> dict[str, Any]:
-        """Take ``limit`` and ``cursor`` of a list, and ``ordering`` of one that can be sorted."""
-        cursor = c.text_check(MAX_CURSOR_LENGTH)
-        found = {
+    def take_paging(self, default: int = 50) -> dict[str, Any]:
+        """Take ``limit`` and ``cursor`` of a list."""
+        return {
             "limit": self.take_value("limit", parse_integer, default),
-            "cursor": self.take_value("cursor", cursor, ""),
+            "cursor": self.take_value("cursor", c.text_check(MAX_CURSOR_LENGTH), ""),
         }
-        if order is not None:
-            found["ordering"] = self.take_value("ordering", c.one_of(order.names), order.default)
-        return found
 
     def take_unchecked(self, known: Iterable[str]) -> dict[str, Any]:
         """Take all values of these names unchecked: the engine checks them."""

@@ -41,12 +41,12 @@ def take_merge(payload: Input) -> dict[str, Any]:
     }
 
 
-def take_target(payload: Input, default: str = "main") -> str:
+def take_target(payload: Input) -> str:
     """Take the target, named ``target`` or ``into``. Raises Invalid if they differ."""
     names = {payload.take_value(name, c.text_check(200)) for name in ("target", "into")} - {None}
     if len(names) > 1:
         raise Invalid("target and into name different branches.", field="target")
-    return names.pop() if names else default
+    return names.pop() if names else "main"
 
 
 def take_force(payload: Input) -> dict[str, Any]:

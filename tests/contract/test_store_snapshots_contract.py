@@ -157,12 +157,12 @@ def test_the_frozen_copy_can_be_read_and_not_written(actor):
     write(actor, "then")
     made = snapshot_manager.create_store_snapshot(name="s", actor=actor)
     write(actor, "now")
-    with snapshot_manager.open_copy(snapshot_id=made.pk, actor=actor) as alias:
+    with get_store_copies().open_snapshot(made.copy) as alias:
         branch = Branch.objects.using(alias).get(project=actor.project_id, name="main")
         assert list(Fact.objects.using(alias).on(branch).values_list("fact_text", flat=True)) == ["then"]
         with suppress(DatabaseError):  # SQLite refuses; on MatrixOne it is a copy of the copy
             Fact._base_manager.using(alias).update(fact_text="changed")
-    with snapshot_manager.open_copy(snapshot_id=made.pk, actor=actor) as again:
+    with get_store_copies().open_snapshot(made.copy) as again:
         assert list(Fact._base_manager.using(again).values_list("fact_text", flat=True)) == ["then"]
     assert texts(actor) == ["now", "then"]
 

@@ -24,8 +24,6 @@ from memory.engines.fields.keys import (
     GRACE,
     KEY,
     KEY_FILTERS,
-    MAX_GRACE_SECONDS,
-    MAX_RATE,
     QUOTA,
     TAKE_OVER,
 )
@@ -93,7 +91,7 @@ class KeyEngine:
             user_id=KEY["user_id"].check("user_id", user_id),  # spaces tell names apart
             app_id=KEY["app_id"].check("app_id", app_id),
             default_branch=check_default(default_branch, branch_patterns),
-            rate_per_minute=check_rate(rate_per_minute),
+            rate_per_minute=rate_per_minute,
             max_facts=max_facts,
             max_bytes=max_bytes,
             max_daily_writes=max_daily_writes,
@@ -178,9 +176,7 @@ class KeyEngine:
 
         Raises NotFound, Invalid, Conflict when the old key has ended already, and as create_key does.
         """
-        if not 0 <= grace_seconds <= MAX_GRACE_SECONDS:
-            text = "grace_seconds must be a whole number from 0 to {most}."
-            raise Invalid(text, most=MAX_GRACE_SECONDS, field="grace_seconds")
+        GRACE.check("grace_seconds", grace_seconds)
         old = own_key(actor, key_id)
         check_grant(old, actor)
         ends = build_end_fields(old, grace_seconds)
@@ -309,13 +305,6 @@ def check_text(field: str, text: str, min_length: int = 1) -> str:
     return text.strip()
 
 
-def check_rate(rate: int) -> int:
-    if not 1 <= rate <= MAX_RATE:
-        text = "rate_per_minute must be a whole number from 1 to {most}."
-        raise Invalid(text, most=MAX_RATE, field="rate_per_minute")
-    return rate
-
-
 def check_expiry(at: datetime | None) -> datetime | None:
     if at is None:
         return None
@@ -328,7 +317,7 @@ def check_expiry(at: datetime | None) -> datetime | None:
 
 def check_key(key: ApiKey, maker: Actor) -> None:
     """Check a new key's numbers, whom it serves and what its maker may grant. Raises Invalid and refusals."""
-    for name in BOUNDS:
+    for name in ("rate_per_minute", *BOUNDS):
         KEY[name].check(name, getattr(key, name))
     check_end_user(key)
     check_grant(key, maker)

@@ -52,6 +52,7 @@ NAME_LENGTH = BRANCH["name"].type.max_length
 DETAIL_CHECKS = BRANCH.field_checks(Use.UPDATE)
 FILTERS = make_filter_checks(BRANCH_FILTERS)
 MAX_READ_COMMITS = 200  # to find who works on a branch
+MAX_AUTHORS = 8
 RESERVED = frozenset("log diff stats policy enrich restore merge topology expired auto-archive".split())
 
 
@@ -196,13 +197,13 @@ class BranchManager:
             since_merge=common.is_merge and base == differing.ANCESTOR,
         )
 
-    def list_authors(self, *, name: str, actor: Actor, limit: int = 8) -> list[Commit]:
+    def list_authors(self, *, name: str, actor: Actor) -> list[Commit]:
         """Return who made the branch's newest commits, each once: a commit that names agent or actor."""
         newest = self._find_readable(name, actor).commits.order_by("-seq")[:MAX_READ_COMMITS]
         found: dict[Any, Commit] = {
             one.agent_id or (one.actor_kind, one.actor_id, one.actor_label): one for one in reversed(newest)
         }
-        return sorted(found.values(), key=lambda one: -one.seq)[:limit]
+        return sorted(found.values(), key=lambda one: -one.seq)[:MAX_AUTHORS]
 
     def load_stats(self, *, name: str, actor: Actor) -> BranchStats:
         """Return the branch's statistics. Raises BranchNotFound, BranchForbidden."""

@@ -134,11 +134,6 @@ class QuestionEngine:
         actor.require_scope("read")
         return {one.pk: one for one in select_questions(actor).filter(pk__in=ids)}
 
-    def count_questions(self, *, actor: Actor) -> int:
-        """Return how many questions the actor may read."""
-        actor.require_scope("read")
-        return select_questions(actor).count()
-
 
 def select_questions(actor: Actor) -> QuerySet[Question]:
     """Return the questions of branches that the actor may use."""

@@ -1,7 +1,6 @@
 """Snapshots: named points of a branch, or frozen copies of the whole store. A restore adds commits."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, TypeVar, Unpack
@@ -184,21 +183,6 @@ class SnapshotManager:
             summary = {"branches": len(plans), "mended": mended}
             record_entry(actor, RESTORE, snapshot.name, {"kind": snapshot.kind, **summary})
         return RestorePlan(snapshot, plans, mended, dry_run=False)
-
-    @contextmanager
-    def open_copy(self, *, snapshot_id: UUID, actor: Actor) -> Iterator[str]:
-        """Open a read-only database alias of the frozen copy.
-
-        Raises NotFound, and Conflict for a copy that is missing or damaged.
-        """
-        snapshot = self.get_snapshot(snapshot_id=snapshot_id, actor=actor)
-        actor.require_scope("admin")
-        forbid_patterns(actor)
-        if not snapshot.copy:
-            raise Conflict("This snapshot is a point of a branch: read the branch at it.")
-        with_copies(lambda copies: copies.check_snapshot(snapshot.copy, build_copy_info(snapshot)))
-        with get_store_copies().open_snapshot(snapshot.copy) as alias:
-            yield alias
 
     # ---- time window of the database -----------------------------------------------------------
 
