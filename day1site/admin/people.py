@@ -18,8 +18,9 @@ from day1site.admin.base import ServerModelAdmin
 from memory.actors import NO_PROJECT
 from memory.engines.access.logins import LoginTrailEngine
 from memory.engines.access.members import MemberEngine, build_server_actor
-from memory.engines.access.project_settings import check_slug, refuse_taken
+from memory.engines.access.project_settings import CHECKS, check_settings, refuse_taken
 from memory.engines.access.projects import ProjectEngine
+from memory.engines.fields.projects import PROJECT
 from memory.engines.support.usage import UsageEngine
 from memory.exceptions import Day1Error, StoreDamaged
 from memory.models import Membership, Project
@@ -159,7 +160,9 @@ class Roles(EngineModelAdmin):
 
 
 class ProjectForm(forms.ModelForm):
-    """The form of a project, with its quota, which only who administers the server may set."""
+    """The form of a project, in the words of its declaration, with its quota, which only who administers the
+    server may set.
+    """
 
     quota = forms.CharField(
         label=_("quota"),
@@ -170,17 +173,21 @@ class ProjectForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        for name in self.fields.keys() & CHECKS.keys():
+            self.fields[name].label = PROJECT[name].title
+            self.fields[name].help_text = PROJECT[name].form_help
         if self.instance.pk:
             self.initial["quota"] = UsageEngine().describe_own_quota(project_id=self.instance.pk)
 
-    def clean_slug(self) -> str:
-        slug = str(self.cleaned_data["slug"])
-        try:
-            if slug != self.initial.get("slug"):
-                refuse_taken(check_slug(slug))
-        except Day1Error as error:
-            raise forms.ValidationError(error_sentence(error)) from None
-        return slug
+    def clean(self) -> None:
+        """Have each changed setting checked by what it may be, and the slug for another project's."""
+        for name in CHECKS.keys() & self.cleaned_data.keys() & {*self.changed_data}:
+            try:
+                values = check_settings({name: self.cleaned_data[name]})
+                if "slug" in values:
+                    refuse_taken(values["slug"])
+            except Day1Error as error:
+                self.add_error(name, error_sentence(error))
 
     def clean_quota(self) -> str:
         text = self.cleaned_data["quota"].strip()
@@ -198,7 +205,6 @@ class Projects(EngineModelAdmin):
     list_display = ["name", "slug", "recipe", "stored", "created_at"]
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
-    helps = {"slug": _("Agents name the project by it. Letters, digits and hyphens.")}
     exclude = [
         "redact_secrets",  # its maintainers decide that, and it is audited
         *(field.name for field in Project._meta.fields if field.name.startswith("dream_")),

@@ -1,6 +1,5 @@
 """The tables of memory."""
 
-import django.core.validators
 import django.db.models.deletion
 import django.utils.timezone
 import django_mysql.models
@@ -54,24 +53,24 @@ class Migration(migrations.Migration):
                 ('id', models.UUIDField(default=memory.models.nodes.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=200, verbose_name='name')),
                 ('slug', models.SlugField(max_length=100, unique=True, verbose_name='name in addresses')),
-                ('recipe', models.CharField(blank=True, help_text='Empty means the default of the server.', max_length=50, verbose_name='search recipe')),
+                ('recipe', models.CharField(blank=True, max_length=50, verbose_name='search recipe')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='made')),
-                ('redact_secrets', models.BooleanField(default=True, help_text='Passwords, tokens and keys are taken out of whatever is written. Off: they are stored.', verbose_name='secrets are taken out')),
+                ('redact_secrets', models.BooleanField(default=True)),
                 ('rules_off', memory.db.fields.JSONTextField(default=list, editable=False)),
-                ('durable_categories', models.CharField(blank=True, help_text='Facts of these categories are offered to the parent branch when a task is completed, separated by commas. Empty means the default of the server.', max_length=500, verbose_name='categories that outlive a task')),
-                ('least_evidence', models.FloatField(blank=True, help_text='Between 0 and 1. A search whose hits have less says that nothing is known. Empty means what was measured for the embedder: 0.05 with minilm; with others 0, where whatever is found is known.', null=True, validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)], verbose_name='least evidence')),
-                ('age_facts', models.BooleanField(default=False, help_text='Every day, facts that are expired, old or over the budget are archived; see Ageing.', verbose_name='facts age by themselves')),
-                ('category_ttl_days', memory.db.fields.JSONTextField(default=dict, editable=False, verbose_name='days to live by category')),
-                ('fact_budget', models.PositiveIntegerField(blank=True, help_text='How many facts of its own a branch may have in use. Empty means any number.', null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10000000)], verbose_name='facts of a branch')),
-                ('stale_after_days', models.PositiveIntegerField(blank=True, help_text='Facts of priority P3 and P4 that nobody recalled for so long. Empty means never.', null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(3650)], verbose_name='stale after days')),
-                ('consolidate_agents', models.BooleanField(default=False, help_text='Every night, facts that an agent learned twice on main are merged, and one sums up.', verbose_name='what agents know is consolidated by itself')),
-                ('dream_allow_zero_confirmation', models.BooleanField(default=True, help_text='Otherwise only those that a second source confirmed.', verbose_name='unconfirmed observations are read')),
-                ('dream_every_n_cycles', models.PositiveBigIntegerField(default=0, help_text='A night with fewer turns since the last run is left out; 0 leaves none out.', verbose_name='cycles between two nightly runs')),
-                ('dream_min_age_cycles', models.PositiveBigIntegerField(default=0, help_text='Turns of the branch since it was written; 0 reads all.', verbose_name='cycles before an observation is read')),
-                ('dream_min_size', models.PositiveIntegerField(default=3, help_text='So many at least.', validators=[django.core.validators.MinValueValidator(2), django.core.validators.MaxValueValidator(30)], verbose_name='observations of a reflection')),
-                ('dream_origins', models.CharField(blank=True, help_text='Separated by commas. Empty means EXPERIENCE.', max_length=200, verbose_name='origins that are read')),
-                ('propose_reflections', models.BooleanField(default=False, help_text='Every night, observations on main that are alike become a merge request; see Dreaming.', verbose_name='reflections are proposed by themselves')),
-                ('dream_cohesion', models.FloatField(default=0.83, help_text='How like the middle of its group each observation is at least, 0.5 to 1.', validators=[django.core.validators.MinValueValidator(0.5), django.core.validators.MaxValueValidator(1.0)], verbose_name='cohesion of a reflection')),
+                ('durable_categories', models.CharField(blank=True, max_length=500)),
+                ('least_evidence', models.FloatField(blank=True, null=True)),
+                ('age_facts', models.BooleanField(default=False)),
+                ('category_ttl_days', memory.db.fields.JSONTextField(default=dict, editable=False)),
+                ('fact_budget', models.PositiveIntegerField(blank=True, null=True)),
+                ('stale_after_days', models.PositiveIntegerField(blank=True, null=True)),
+                ('consolidate_agents', models.BooleanField(default=False)),
+                ('dream_allow_zero_confirmation', models.BooleanField(default=True)),
+                ('dream_every_n_cycles', models.PositiveBigIntegerField(default=0)),
+                ('dream_min_age_cycles', models.PositiveBigIntegerField(default=0)),
+                ('dream_min_size', models.PositiveIntegerField(default=3)),
+                ('dream_origins', models.CharField(blank=True, max_length=200)),
+                ('propose_reflections', models.BooleanField(default=False)),
+                ('dream_cohesion', models.FloatField(default=0.83)),
             ],
             options={
                 'ordering': ['slug'],

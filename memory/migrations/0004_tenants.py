@@ -52,7 +52,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='project',
             name='member_limit',
-            field=models.PositiveIntegerField(blank=True, help_text='Empty means any number.', null=True, verbose_name='members at most'),
+            field=models.PositiveIntegerField(blank=True, null=True),
         ),
         migrations.AddField(
             model_name='project',

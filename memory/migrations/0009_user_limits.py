@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='project',
             name='user_fact_limit',
-            field=models.PositiveIntegerField(blank=True, help_text='Empty means any number.', null=True, verbose_name='facts of an end user'),
+            field=models.PositiveIntegerField(blank=True, null=True),
         ),
         migrations.AlterField(
             model_name='erasure',

@@ -25,7 +25,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='project',
             name='limits',
-            field=memory.db.fields.JSONTextField(default=dict, editable=False, verbose_name='limits'),
+            field=memory.db.fields.JSONTextField(default=dict, editable=False),
         ),
         migrations.AddField(
             model_name='projectusage',

@@ -27,6 +27,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='project',
             name='require_second_factor',
-            field=models.BooleanField(default=False, help_text='Members see the project only with a second factor. API keys are not affected.', verbose_name='members need a second factor'),
+            field=models.BooleanField(default=False),
         ),
     ]

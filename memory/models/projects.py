@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -12,12 +11,6 @@ from django_mysql.models import FixedCharField
 
 from memory.db.fields import JSONTextField
 from memory.models.nodes import uuid7
-
-MAX_DAYS = 3650
-MAX_BUDGET = 10_000_000
-MAX_MEMBERS = 1_000_000
-MIN_GROUP, MAX_GROUP = 2, 30  # observations of a reflection
-MIN_COHESION = 0.5
 
 
 class ProjectManager(models.Manager["Project"]):
@@ -33,112 +26,30 @@ class Project(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     name = models.CharField(_("name"), max_length=200)
     slug = models.SlugField(_("name in addresses"), max_length=100, unique=True)
-    recipe = models.CharField(
-        _("search recipe"), max_length=50, blank=True, help_text=_("Empty means the default of the server.")
-    )
-    redact_secrets = models.BooleanField(
-        _("secrets are taken out"),
-        default=True,
-        help_text=_("Passwords, tokens and keys are taken out of whatever is written. Off: they are stored."),
-    )
-    require_second_factor = models.BooleanField(
-        _("members need a second factor"),
-        default=False,
-        help_text=_("Members see the project only with a second factor. API keys are not affected."),
-    )
-    durable_categories = models.CharField(
-        _("categories that outlive a task"),
-        max_length=500,
-        blank=True,
-        help_text=_(
-            "Facts of these categories are offered to the parent branch when a task is completed,"
-            " separated by commas. Empty means the default of the server."
-        ),
-    )
-    least_evidence = models.FloatField(
-        _("least evidence"),
-        null=True,
-        blank=True,
-        validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],
-        help_text=_(
-            "Between 0 and 1. A search whose hits have less says that nothing is known."
-            " Empty means what was measured for the embedder: 0.05 with minilm;"
-            " with others 0, where whatever is found is known."
-        ),
-    )
-    age_facts = models.BooleanField(
-        _("facts age by themselves"),
-        default=False,
-        help_text=_("Every day, facts that are expired, old or over the budget are archived; see Ageing."),
-    )
-    category_ttl_days = JSONTextField(_("days to live by category"), default=dict, editable=False)
-    stale_after_days = models.PositiveIntegerField(
-        _("stale after days"),
-        null=True,
-        blank=True,
-        validators=[MinValueValidator(1), MaxValueValidator(MAX_DAYS)],
-        help_text=_("Facts of priority P3 and P4 that nobody recalled for so long. Empty means never."),
-    )
-    fact_budget = models.PositiveIntegerField(
-        _("facts of a branch"),
-        null=True,
-        blank=True,
-        validators=[MinValueValidator(1), MaxValueValidator(MAX_BUDGET)],
-        help_text=_("How many facts of its own a branch may have in use. Empty means any number."),
-    )
-    consolidate_agents = models.BooleanField(
-        _("what agents know is consolidated by itself"),
-        default=False,
-        help_text=_("Every night, facts that an agent learned twice on main are merged, and one sums up."),
-    )
-    propose_reflections = models.BooleanField(
-        _("reflections are proposed by themselves"),
-        default=False,
-        help_text=_("Every night, observations on main that are alike become a merge request; see Dreaming."),
-    )
-    dream_min_size = models.PositiveIntegerField(
-        _("observations of a reflection"),
-        default=3,
-        validators=[MinValueValidator(MIN_GROUP), MaxValueValidator(MAX_GROUP)],
-        help_text=_("So many at least."),
-    )
-    dream_cohesion = models.FloatField(
-        _("cohesion of a reflection"),
-        default=0.83,
-        validators=[MinValueValidator(MIN_COHESION), MaxValueValidator(1.0)],
-        help_text=_("How like the middle of its group each observation is at least, 0.5 to 1."),
-    )
-    dream_min_age_cycles = models.PositiveBigIntegerField(
-        _("cycles before an observation is read"),
-        default=0,
-        help_text=_("Turns of the branch since it was written; 0 reads all."),
-    )
-    dream_every_n_cycles = models.PositiveBigIntegerField(
-        _("cycles between two nightly runs"),
-        default=0,
-        help_text=_("A night with fewer turns since the last run is left out; 0 leaves none out."),
-    )
-    dream_allow_zero_confirmation = models.BooleanField(
-        _("unconfirmed observations are read"),
-        default=True,
-        help_text=_("Otherwise only those that a second source confirmed."),
-    )
-    dream_origins = models.CharField(
-        _("origins that are read"),
-        max_length=200,
-        blank=True,
-        help_text=_("Separated by commas. Empty means EXPERIENCE."),
-    )
+    # The settings; what they mean and may be is declared in memory.engines.fields.projects.
+    recipe = models.CharField(_("search recipe"), max_length=50, blank=True)
+    redact_secrets = models.BooleanField(default=True)
+    require_second_factor = models.BooleanField(default=False)
+    durable_categories = models.CharField(max_length=500, blank=True)
+    least_evidence = models.FloatField(null=True, blank=True)
+    age_facts = models.BooleanField(default=False)
+    category_ttl_days = JSONTextField(default=dict, editable=False)
+    stale_after_days = models.PositiveIntegerField(null=True, blank=True)
+    fact_budget = models.PositiveIntegerField(null=True, blank=True)
+    consolidate_agents = models.BooleanField(default=False)
+    propose_reflections = models.BooleanField(default=False)
+    dream_min_size = models.PositiveIntegerField(default=3)
+    dream_cohesion = models.FloatField(default=0.83)
+    dream_min_age_cycles = models.PositiveBigIntegerField(default=0)
+    dream_every_n_cycles = models.PositiveBigIntegerField(default=0)
+    dream_allow_zero_confirmation = models.BooleanField(default=True)
+    dream_origins = models.CharField(max_length=200, blank=True)
     rules_off = JSONTextField(default=list, editable=False)  # rules that learn nothing; see Learning
     created_at = models.DateTimeField(_("made"), auto_now_add=True)
     version = models.PositiveIntegerField(default=1, editable=False)  # of the settings
-    member_limit = models.PositiveIntegerField(
-        _("members at most"), null=True, blank=True, help_text=_("Empty means any number.")
-    )
-    user_fact_limit = models.PositiveIntegerField(
-        _("facts of an end user"), null=True, blank=True, help_text=_("Empty means any number.")
-    )
-    limits = JSONTextField(_("limits"), default=dict, editable=False)  # see memory.limits
+    member_limit = models.PositiveIntegerField(null=True, blank=True)
+    user_fact_limit = models.PositiveIntegerField(null=True, blank=True)
+    limits = JSONTextField(default=dict, editable=False)  # see memory.limits
     former_slugs = JSONTextField(default=list, editable=False)  # pages at these lead to the present one
     removed_at = models.DateTimeField(null=True, editable=False)  # since when it is being removed
     rows_to_remove = models.BigIntegerField(default=0, editable=False)

@@ -131,7 +131,7 @@ def test_a_filter_is_a_line_of_one_file(answers: dict[str, Any]) -> None:
         assert status in (0, 200), (surface, shown)
         assert {text for text in texts if text in str(shown)} == found, surface
     assert answers["filter refused"][0] == 400
-    assert "--mood TEXT" in answers["filter help"][1]
+    assert "--mood X" in answers["filter help"][1]
     assert "one of these moods" in answers["filter help"][1]
     about = answers["filter tool"][1]["properties"]["mood"]
     assert about["description"] == "Only facts of one of these moods."

@@ -119,6 +119,27 @@ def test_a_project_is_made_with_its_branch_and_its_maker(root: Client) -> None:
 
 
 @pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("recipe", "nope", "There is no recipe nope"),
+        ("slug", "Upper", "lower-case letters"),
+        ("stale_after_days", "0", "must be a whole number from 1 to"),
+        ("least_evidence", "2", "must be a number from 0 to 1"),
+    ],
+)
+def test_a_setting_is_refused_at_its_field_in_the_words_of_its_declaration(
+    root: Client, project: Project, field: str, value: str, words: str
+) -> None:
+    answer = root.post(
+        f"/admin/memory/project/{project.pk}/change/", {"name": "P", "slug": project.slug, field: value}
+    )
+    (error,) = answer.context["adminform"].form.errors[field]
+    assert words in error
+    assert "Stale after days" in answer.content.decode()
+    assert Project.objects.get(pk=project.pk).version == project.version
+
+
+@pytest.mark.parametrize(
     ("path", "leads_to"),
     [
         ("password_change/", "/account/password"),

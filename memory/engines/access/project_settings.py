@@ -9,13 +9,12 @@ from django.db import transaction
 from memory import limits, ranking
 from memory.engines.fields.base import Use
 from memory.engines.fields.facts import FACT
-from memory.engines.fields.projects import PROJECT
+from memory.engines.fields.projects import MAX_DAYS, PROJECT
 from memory.engines.support import validation as c
 from memory.engines.support.model_budgets import forget_refusals
 from memory.engines.support.validation import refuse_secret
 from memory.exceptions import Exists, Invalid
 from memory.models import Fact, Project
-from memory.models.projects import MAX_DAYS
 from memory.models.usage import forget_known
 from memory.texts import split_names
 

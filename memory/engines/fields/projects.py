@@ -19,9 +19,13 @@ from memory.engines.fields.types import (
     Whole,
 )
 from memory.limits import NAMED
-from memory.models.projects import MAX_BUDGET, MAX_DAYS, MAX_GROUP, MAX_MEMBERS, MIN_COHESION, MIN_GROUP
 
 SETTING = READ | Use.UPDATE | Use.OPTION
+MAX_DAYS = 3650
+MAX_BUDGET = 10_000_000
+MAX_MEMBERS = 1_000_000
+MIN_GROUP, MAX_GROUP = 2, 30  # observations of a reflection
+MIN_COHESION = 0.5
 
 PROJECT = Noun(
     "project",
@@ -43,6 +47,8 @@ PROJECT = Noun(
         Reference(50),
         "How search ranks where a call names no recipe; empty for the server's default.",
         SETTING,
+        label=_("Search recipe"),
+        form_help=_("Empty means the default of the server."),
         option=Option("how search ranks; empty for the server's default", metavar="NAME"),
     ),
     Field(
@@ -51,6 +57,12 @@ PROJECT = Noun(
         "A search whose hits have less evidence says that nothing is known; null for 0.",
         SETTING,
         null=True,
+        label=_("Least evidence"),
+        form_help=_(
+            "Between 0 and 1. A search whose hits have less says that nothing is known."
+            " Empty means what was measured for the embedder: 0.05 with minilm;"
+            " with others 0, where whatever is found is known."
+        ),
         option=Option("a search whose hits have less evidence says that nothing is known, 0 to 1"),
     ),
     Field(
@@ -74,6 +86,11 @@ PROJECT = Noun(
         Text(500),
         "Categories of facts that outlive a task, separated by commas; empty for the server's default.",
         SETTING,
+        label=_("Categories that outlive a task"),
+        form_help=_(
+            "Facts of these categories are offered to the parent branch when a task is completed,"
+            " separated by commas. Empty means the default of the server."
+        ),
     ),
     Field(
         "age_facts",
