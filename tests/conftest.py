@@ -30,8 +30,8 @@ from tests import amounts, databases, timings, up_process
 from tests.command_line import day1, day1_on_server  # noqa: F401  fixtures
 
 gc.disable()  # until all tests are collected
-# A tenth of Hypothesis's own number: each run draws others. `make nightly` plays the profile thorough.
-hypothesis.settings.register_profile("untimed", hypothesis.settings.default, max_examples=10, deadline=None)
+# A twentieth of Hypothesis's own number: each run draws others. `make nightly` plays the profile thorough.
+hypothesis.settings.register_profile("untimed", hypothesis.settings.default, max_examples=5, deadline=None)
 hypothesis.settings.load_profile("untimed")
 hypothesis.settings.register_profile("thorough", max_examples=800, deadline=None)
 assert amounts.TODAY  # which the processes of pytest-xdist read

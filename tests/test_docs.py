@@ -1,6 +1,5 @@
 """The docs cover what a newcomer can meet, and describe only what exists."""
 
-import ast
 import re
 import shlex
 import subprocess
@@ -28,7 +27,6 @@ from memory.limits import LIMITS
 from memory.models import Fact
 from memory.queue import producer
 from memory.ranking import RECIPES
-from tests import naming
 from tests.site.cli_words import parse_words, walk_commands
 
 ROOT = Path(__file__).parent.parent
@@ -173,13 +171,9 @@ def sources(*names: str) -> Iterator[Path]:
 
 @cache
 def variables() -> set[str]:
-    """Return the names of environment variables that the code has as string constants."""
-    found = set()
-    for file in sources(*CODE):
-        for node in naming.walk(file):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found |= set(re.findall(rf"^{VARIABLE}$", node.value))
-    return found - NO_SETTING
+    """Return the names of environment variables that the code has between quotes."""
+    texts = (file.read_text() for file in sources(*CODE))
+    return {name for text in texts for name in re.findall(rf"""["']({VARIABLE})["']""", text)} - NO_SETTING
 
 
 @pytest.mark.slow

@@ -101,7 +101,7 @@ class BranchedHistory:
         return [(row.uid, row.content) for row in page.results]
 
 
-@settings(max_examples=settings().max_examples // 10)  # each makes a store of its own
+@settings(max_examples=max(1, settings().max_examples // 10))  # each makes a store of its own
 @given(STEPS)
 def test_a_prefix_stays_through_branches_merges_and_erasures(steps: Any) -> None:
     history = BranchedHistory(steps)

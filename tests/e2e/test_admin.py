@@ -84,18 +84,6 @@ def test_a_curator_ticks_verifies_and_undoes(browser: Browser, server: Up, newes
     page.context.close()
 
 
-def test_a_viewer_finds_nothing_to_press(browser: Browser, server: Up, newest: str) -> None:
-    view = log_in(browser, server, "vera")
-    for path in ("facts", f"facts/{newest}", "branches", "branches/main", "sessions"):
-        view.page.goto(f"{server.first['url']}{ADMIN}{path}")
-        assert view.page.locator("main form[method=post] button").count() == 0, path
-    names = view.page.locator(".sections li").all_inner_texts()
-    seen = ["Home", "Search", "Facts", "Sessions", "Branches", "Insights", "Settings"]
-    assert [name.partition("\n")[0].strip() for name in names] == seen
-    check_clean(view, server.first["url"])
-    view.page.context.close()
-
-
 def test_an_open_menu_hangs_at_its_button_inside_the_window(open_page: Any, server: Up) -> None:
     page = open_page(ADMIN + "facts").page
     page.locator('.rows input[name="fact"]').nth(0).check()

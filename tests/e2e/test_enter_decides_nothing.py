@@ -22,7 +22,7 @@ from tests.up_process import Up
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize(("path", "scripts"), [(QUEUES[0], True), (QUEUES[1], False)])
+@pytest.mark.parametrize(("path", "scripts"), [(QUEUES[1], False)])
 def test_enter_in_the_reason_answers_no_question(
     visit: Callable[..., Page], server: Up, path: str, scripts: bool
 ) -> None:
@@ -36,9 +36,7 @@ def test_enter_in_the_reason_answers_no_question(
     assert page.get_by_placeholder("Reason").first.input_value() == "I have to think."
 
 
-@pytest.mark.parametrize(
-    ("place", "scripts"), [("/p/default/facts", False), ("/admin/p/default/facts", True)]
-)
+@pytest.mark.parametrize(("place", "scripts"), [("/admin/p/default/facts", True)])
 def test_enter_in_the_reason_judges_no_fact(
     visit: Callable[..., Page], server: Up, place: str, scripts: bool
 ) -> None:

@@ -48,12 +48,6 @@ def server(tmp_path: Path) -> Iterator[Up]:
     up.end()
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    with Up(prepared(tmp_path_factory.mktemp("minutes") / "data"), "--no-worker") as up:
-        yield up
-
-
 @dataclass
 class Newcomer:
     """A person with a project in which nothing has happened, as ``first`` says it of a new server."""
@@ -62,10 +56,10 @@ class Newcomer:
 
 
 @pytest.fixture
-def newcomer(running: Up) -> Newcomer:
+def newcomer(curators_server: Up) -> Newcomer:
     """Make one on a server that runs."""
-    first: dict[str, str] = json.loads(running.run_python(NEWCOMER.format(name=f"n{next(NUMBERS)}")))
-    return Newcomer({"url": running.first["url"], **first})
+    first: dict[str, str] = json.loads(curators_server.run_python(NEWCOMER.format(name=f"n{next(NUMBERS)}")))
+    return Newcomer({"url": curators_server.first["url"], **first})
 
 
 @pytest.fixture

@@ -167,7 +167,8 @@ def test_the_tour_has_five_steps_and_can_be_left(visit: Callable[..., Page], fil
     tour = page.locator(".tour")
     for number in range(1, 6):
         expect(tour).to_contain_text(f"Tour, {number} of 5")
-        look(page, f"tour-{number}")
+        if number == 1:  # the others have its parts
+            look(page, "tour")
         tour.get_by_role("link", name="Next" if number < 5 else "Done").click()
     expect(page.locator("h1")).to_have_text("Branches")
     expect(tour).to_have_count(0)

@@ -82,20 +82,6 @@ def test_keys_work_on_the_rows_of_the_facts(visit: Callable[..., Page], server: 
 # ---- quick presses -------------------------------------------------------------------------------------
 
 
-def test_five_quick_presses_are_five_answers_in_order(visit: Callable[..., Page], server: Up) -> None:
-    ask(server, 8)
-    page = visit("/p/default/review/questions")
-    shown = [text.split()[1] for text in page.locator(".question .side:last-child .memory").all_inner_texts()]
-    page.keyboard.type("ivivi")
-    expect(page.locator(DONE)).to_have_count(5)
-    answers = ["keep_both", "same", "keep_both", "same", "keep_both"]
-    assert resolutions(server) == [[text, one] for text, one in zip(shown, answers, strict=False)]
-    expect(page.locator(WAITING)).to_have_count(3)
-    page.keyboard.type("uuu")
-    expect(page.locator(WAITING)).to_have_count(6)
-    assert resolutions(server) == [[text, one] for text, one in zip(shown, answers[:2], strict=False)]
-
-
 def test_a_double_click_is_one_answer(visit: Callable[..., Page], server: Up) -> None:
     ask(server, 4)
     page = visit("/admin/p/default/review/questions")
@@ -104,15 +90,6 @@ def test_a_double_click_is_one_answer(visit: Callable[..., Page], server: Up) ->
     page.wait_for_timeout(800)
     assert len(resolutions(server)) == 1
     expect(page.locator(WAITING)).to_have_count(3)
-
-
-def test_a_double_click_on_a_fact_is_one_verdict(visit: Callable[..., Page], server: Up) -> None:
-    (uid,) = write(server, "Somebody clicks twice.")
-    page = visit(f"/p/default/facts/{uid}")
-    page.get_by_role("button", name="Verify").dblclick()
-    expect(page.get_by_text("Verified.", exact=True)).to_be_visible()
-    expect(page.get_by_role("alert")).to_have_count(0)
-    assert states(server, [uid]) == ["active verified"]
 
 
 def test_a_held_key_answers_once(visit: Callable[..., Page], server: Up) -> None:
@@ -290,23 +267,6 @@ def test_escape_leaves_a_field_and_then_the_editor(visit: Callable[..., Page], s
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     page.wait_for_url(f"**/facts/{uid}")
-
-
-def test_two_verdicts_on_one_fact_are_undone_one_after_the_other(
-    visit: Callable[..., Page], server: Up
-) -> None:
-    (uid,) = write(server, "Judged twice.")
-    page = visit(f"/p/default/facts/{uid}")
-    for key, message in (("v", "Verified."), ("i", "Judged to be wrong.")):
-        page.keyboard.press(key)
-        expect(page.locator("#toasts").get_by_text(message)).to_be_visible()
-        settle(page)
-    for verdict in ("verified", "unverified"):
-        page.keyboard.press("u")
-        expect(page.locator(f"main .row > .badge.{verdict}").first).to_be_visible()
-        expect(page.locator("#toasts").get_by_text("Undone.")).to_be_visible()
-        settle(page)
-        assert states(server, [uid]) == [f"active {verdict}"]
 
 
 def test_escape_leaves_a_search_with_its_words(visit: Callable[..., Page], server: Up) -> None:

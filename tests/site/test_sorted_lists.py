@@ -161,7 +161,7 @@ def heads_of(page: str) -> dict[str, tuple[str, str]]:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("one", take_share(PAGES, 3), ids=lambda one: one.route, indirect=True)
+@pytest.mark.parametrize("one", take_share(PAGES, 6), ids=lambda one: one.route, indirect=True)
 def test_the_heads_and_the_file_of_a_page(one: List, project: Project) -> None:
     api = api_for(project)
     address, mark = f"/p/test/{one.page}", "&" if "?" in one.page else "?"

@@ -226,8 +226,8 @@ def test_answers_have_the_documented_fields_in_the_documented_order(api: Api) ->
 
 # ---- generated requests ------------------------------------------------------------------------------
 
-# Each day others are asked, every sixth rightly and every eighteenth wrongly; "thorough" asks all.
-RIGHT_SHARE, WRONG_SHARE = 6, 18
+# Each day others are asked, every twelfth rightly and every 36th wrongly; "thorough" asks all.
+RIGHT_SHARE, WRONG_SHARE = 12, 36
 SCOPES = ("read", "write", "admin")
 EXAMPLES = 2 if is_thorough() else 1  # per operation and mode of generation
 # Three checks need request sequences; the schema does not promise that its links can be followed.
