@@ -48,6 +48,7 @@ STATES = {
     "expired": ("clock", gettext_lazy("expired")),
     "outdated": ("clock", gettext_lazy("no longer valid")),
     "pinned": ("pin", gettext_lazy("pinned")),
+    "inherited": ("branch", gettext_lazy("inherited")),
 }
 # States of branches: (colour, icon, label).
 BRANCH_STATES = {

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.test import Client
 
 from curation.engines.imports.comparison import Statement, contradicts
 from curation.engines.imports.engine import ImportEngine
@@ -16,7 +17,7 @@ from curation.models import MemoryImport
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.exceptions import Conflict
-from memory.models import Branch, Fact, Project
+from memory.models import Branch, Fact, FactAssessment, Membership, Project
 from tests.command_line import Day1
 from tests.memory.views.conftest import browser, person
 from tests.site.product_stores import STORES, TABLE, build_database, build_store, count_on, run_import, show
@@ -109,6 +110,31 @@ def test_the_page_of_an_import_leads_to_exactly_its_facts(
         rows = json.loads(listed.getvalue())
         assert len(rows) == int(count), link
     assert client.get(f"/p/{project.slug}/imports").content.decode().count(report["file"]) == 1
+
+
+def test_the_list_of_an_imports_branch_has_what_has_come(
+    day1: Day1, actor: Actor, tmp_path: Path, project: Project
+) -> None:
+    before = FactEngine().write_fact(actor=actor, fact_text="Deploys run on Fridays.").fact
+    report = run_import(day1, "letta", build_store("letta", tmp_path))
+    client = browser(person("ada", project, Membership.Role.CURATOR))
+    address, both = f"/p/{project.slug}/facts?branch={report['branch']}", "&inherited=1"
+
+    def list_ids(more: str = "") -> set[str]:
+        return {one["id"] for one in json.loads(client.get(f"{address}{more}&format=json").getvalue())}
+
+    own = list_ids()
+    assert (len(own), list_ids("&own=false")) == (report["facts"], {str(before.uid)})
+    assert list_ids(both) == own | {str(before.uid)}
+    assert ("Only what has come" in page(client, address), "inherited</span>" in page(client, address)) == (True, False)
+    assert page(client, address + both).count("inherited</span>") == 1
+    client.post(address, {"action": "verify", "all": "1"})
+    judged = FactAssessment.objects.on(Branch.objects.get(name=report["branch"]))
+    assert {str(one.uid) for one in judged} == own
+
+
+def page(client: Client, address: str) -> str:
+    return client.get(address).content.decode()
 
 
 def test_points_that_qdrant_has_pickled_are_known_by_their_ids(day1: Day1, tmp_path: Path) -> None:

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
+from memory.db.database_files import SQLITE_HEAD
 from memory.db.errors import ForeignFile
 from memory.db.sqlite.log_check import is_log_damaged
-from memory.db.sqlite.online_backup import HEALTHY, MAGIC
+from memory.db.sqlite.online_backup import HEALTHY
 from memory.db.sqlite.rebuilding import make_full_text_anew, rebuild_index
 from memory.db.sqlite.store_mark import HEADER_BYTES, has_lost_log, measure_log, read_head, read_state
 from memory.db.sqlite.structure import SHADOW_SUFFIXES, find_differences, make_part
@@ -54,7 +55,7 @@ class Header:
 def read_header(path: Path) -> Header | None:
     """Return the header of a file; None where it is no database."""
     head = read_head(path)
-    if len(head) < HEADER_BYTES or not head.startswith(MAGIC):
+    if len(head) < HEADER_BYTES or not head.startswith(SQLITE_HEAD):
         return None
     size = int.from_bytes(head[16:18], "big")
     # The count of pages is right where the counter of changes was written with it.

@@ -7,13 +7,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from memory.db.database_files import is_sqlite
 from memory.db.sqlite.storage import describe_error, is_damage
 from memory.db.store_copies import CopyFailed
 from memory.db.work_slots import work_slots
 
 PAGES = 2048  # of the file, copied between two reports of progress
 HEALTHY = "ok"  # SQLite's answer for an intact file
-MAGIC = b"SQLite format 3\0"  # the first bytes of every database file
 
 
 class OnlineCopy:
@@ -29,7 +29,7 @@ class OnlineCopy:
     def list_copies(self) -> set[Path]:
         """Return the other SQLite files in the database's folder, such as backups of it."""
         files = {path for path in self.path.parent.iterdir() if path.is_file()} - self.list_files()
-        return {path for path in files if path.resolve() not in self.list_files() and is_database(path)}
+        return {path for path in files if path.resolve() not in self.list_files() and is_sqlite(path)}
 
     def copy_to(self, target: Path, tell: Callable[[int, int], None]) -> str:
         """Copy the state of one moment to ``target``; return "" or the damage found in the copy.
@@ -58,12 +58,3 @@ class OnlineCopy:
             store.backup(copy, pages=PAGES, progress=lambda _, left, total: tell(total - left, total))
             copy.execute("PRAGMA journal_mode = DELETE")  # one file, without a separate log
             return str(copy.execute("PRAGMA integrity_check").fetchone()[0])
-
-
-def is_database(path: Path) -> bool:
-    """Return whether a file is an SQLite database; False for one that cannot be read."""
-    try:
-        with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-    except OSError:
-        return False

@@ -116,6 +116,9 @@ def _build_conditions(name: str, value: Any, lineage: Lineage) -> list[Any]:
         return [tag_condition(dumps(value)[:-1])]  # without the quote that ends it
     if name == "source_id":
         return [IndexCondition(SOURCE_INDEX), Q(source_id__in=value)]
+    if name == "own":
+        (own, _limit), *_further = lineage
+        return [Q(branch_id=own) if value else ~Q(branch_id=own)]
     if name == "verification_status":
         return [with_verification(value, lineage)]
     if isinstance(value, tuple):

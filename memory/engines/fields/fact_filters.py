@@ -99,6 +99,12 @@ FACT_FILTERS = FACT.filtered_by(
     one_of("valid_after", Moment(), "Facts that were still true after this time.", use=NO_USE),
     one_of("valid_before", Moment(), "Facts that were true already before this time.", use=NO_USE),
     one_of("pinned", Flag(), "Facts that are, or are not, pinned.", use=NO_USE),
+    one_of(
+        "own",
+        Flag(),
+        "true: facts that the branch has written itself, without those that it shows of others; false: those.",
+        option=Option("written on the branch itself"),
+    ),
     one_of("parent_id", Identifier(), "The facts that replace the fact with this id.", use=NO_USE),
     in_namespace(),
     learned_in("Facts", option=Option("learned in this repository", metavar="NAME")),

@@ -10,9 +10,9 @@ from memory.engines.fields.base import Field
 from memory.engines.fields.types import Text
 from memory.engines.sessions.lines import is_from_file
 from memory.engines.sessions.relevant import Entry, choose_order, list_relevant, plan_relevant
+from memory.engines.versions.branch_access import holds_untrusted
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import Conflict, Invalid
-from memory.extensions import load_extensions
 from memory.models import Fact, FactAssessment, Session
 from memory.redaction import count_marks
 
@@ -35,7 +35,7 @@ def list_standing(
         raise Invalid("{field} is needed.", field="repository")
     session = Session(project_id=actor.project_id, branch=branch, project_path=path)
     lineage, now = branch.lineage(), timezone.now()
-    if any(holds_any(lineage) for holds_any in load_extensions("untrusted_branches").values()):
+    if holds_untrusted(lineage):
         raise Conflict("What {name} holds was not taken over yet: propose and merge it.", name=branch.name)
     newest = plan_relevant(session, lineage, now)
     read_together(newest.statements)

@@ -5,9 +5,16 @@ from typing import TypeVar
 from django.db.models import Model, QuerySet
 
 from memory.actors import Actor
+from memory.db.querysets import Lineage
+from memory.extensions import load_extensions
 from memory.models import Branch
 
 Row = TypeVar("Row", bound=Model)
+
+
+def holds_untrusted(lineage: Lineage) -> bool:
+    """Return whether a branch of a lineage holds what nobody has taken over yet, such as an import."""
+    return any(holds_any(lineage) for holds_any in load_extensions("untrusted_branches").values())
 
 
 def filter_allowed_branches(rows: QuerySet[Row], actor: Actor) -> QuerySet[Row]:

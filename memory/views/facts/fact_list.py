@@ -1,7 +1,8 @@
 """The list of facts: filtered, searched, and changed one by one or many at once by those who may."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -11,8 +12,9 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.search.engine import SearchEngine
 from memory.engines.search.ranked import INCLUDE
+from memory.engines.versions.branch_access import holds_untrusted
 from memory.exceptions import Invalid
-from memory.models import Fact
+from memory.models import Branch, Fact
 from memory.operations.facts import FACTS
 from memory.views.facts.action_report import take_report
 from memory.views.facts.bulk import BulkActions, has_proposals, mark_ticked
@@ -23,7 +25,7 @@ from memory.views.generic.filter_tokens import TokenFilters
 from memory.views.generic.filters_form import REPEATABLE, TOKEN_CHOICES, FilterForm
 from memory.views.text.error_text import error_sentence
 
-OTHERS = ("everything", "shown")  # parameters of the list that are no filters
+OTHERS = ("everything", "inherited", "shown")  # parameters of the list that are no filters
 
 
 @dataclass
@@ -52,12 +54,13 @@ class Facts(BulkActions, TokenFilters, ExportedList):
         return FactFilter.CHECKS.keys()
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        form, query = FilterForm(self.request, OTHERS), self.request.GET.get("q", "").strip()
-        shown: dict[str, Any] = {"form": form, "query": query, "report": take_report(self.request)}
+        query = self.request.GET.get("q", "").strip()
+        shown: dict[str, Any] = {"form": self.form, "query": query, "report": take_report(self.request)}
         try:
             _, text = self.typed_line  # refuses an unknown filter
-            page: Any = self._load_page(text, form.filters)
+            page: Any = self._load_page(text, self.form.filters)
             mark_ticked(page.results, self.request)
+            mark_inherited(page.results, self.reader.branch)
             shown |= {"page": page, "proposals": has_proposals(page.results)}
         except Invalid as error:  # the query stays in the form for correction
             shown["error"] = error_sentence(error)
@@ -67,6 +70,21 @@ class Facts(BulkActions, TokenFilters, ExportedList):
     def _load_page(self, text: str, filters: FactFilter) -> Any:
         return self._search_facts(text, filters) if text else self._list_facts(filters)
 
+    @cached_property
+    def form(self) -> FilterForm:
+        return FilterForm(self.request, OTHERS, {"own": "true"} if self.leaves_inherited else {})
+
+    @property
+    def leaves_inherited(self) -> bool:
+        """Whether what the branch shows of others is left out, unless the address asks for it: on a branch
+        that nobody has taken over yet, it would be taken for what has come.
+        """
+        return self.is_untrusted and not {"own", "inherited"} & self.request.GET.keys()
+
+    @cached_property
+    def is_untrusted(self) -> bool:
+        return not self.reader.is_main and holds_untrusted(self.reader.branch.lineage()[:1])
+
     @property
     def _searches_all(self) -> bool:
         """Whether a search also looks among what searches leave out."""
@@ -74,8 +92,8 @@ class Facts(BulkActions, TokenFilters, ExportedList):
 
     def load_exported(self) -> Any:
         """Return a page of the filtered facts; with words, what their search found."""
-        form, text = FilterForm(self.request, OTHERS), self.typed_line[1]
-        return self._search_facts(text, form.filters) if text else self._list_facts(form.filters)
+        text = self.typed_line[1]
+        return self._search_facts(text, self.form.filters) if text else self._list_facts(self.form.filters)
 
     def _list_facts(self, filters: FactFilter) -> Any:
         return FactEngine().list_facts(**self.reader.read_args, filters=filters, **self.paging())
@@ -90,4 +108,10 @@ class Facts(BulkActions, TokenFilters, ExportedList):
         return Ranked([hit.fact for hit in found.hits], found.note, found.nearest)
 
     def parse_filters(self) -> FactFilter:
-        return FilterForm(self.request, OTHERS).filters
+        return self.form.filters
+
+
+def mark_inherited(facts: Iterable[Fact], branch: Branch) -> None:
+    """Mark the facts that a branch shows of those that it was made of."""
+    for fact in facts:
+        fact.inherited = fact.branch_id != branch.pk

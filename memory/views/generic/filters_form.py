@@ -89,10 +89,14 @@ SHOWN = (
 
 
 class FilterForm:
-    """The filters of facts in an address, and their form; ``others`` are parameters that are no filters."""
+    """The filters of facts in an address, and their form; ``others`` are parameters that are no filters,
+    ``usual`` are filters that the page sets, and shows in its own words.
+    """
 
-    def __init__(self, request: HttpRequest, others: Collection[str] = ()) -> None:
-        self.request, self.others = request, others
+    def __init__(
+        self, request: HttpRequest, others: Collection[str] = (), usual: Mapping[str, str] | None = None
+    ) -> None:
+        self.request, self.others, self.usual = request, others, usual or {}
         labels = {name: FIELDS[name] for name in SHOWN}
         self.form = build_filter_form(FACTS, self.active_values, labels)
 
@@ -109,7 +113,7 @@ class FilterForm:
     def filters(self) -> FactFilter:
         """Parse the filters for the engine. Raises Invalid."""
         self.refuse_unknown()
-        return FactFilter.from_values(self.active_values)
+        return FactFilter.from_values({**self.usual, **self.active_values})
 
     def refuse_unknown(self) -> None:
         """Raise Invalid for an address with an unknown filter."""

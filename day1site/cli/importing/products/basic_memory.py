@@ -8,7 +8,8 @@ from typing import Any
 from conversations.capture.transcripts.records import Report, is_readable, moment
 from day1site.cli.importing.instructions import read_front_matter
 from day1site.cli.importing.products.records import Found, Memory, Relation, find_stores, read_list
-from day1site.cli.importing.products.sqlite_files import Store, is_sqlite, open_store
+from day1site.cli.importing.products.sqlite_files import Store, open_store
+from memory.db.database_files import is_sqlite
 
 OBSERVATION = re.compile(r"\s*[-*] \[([^\[\]]{1,60})\]\s+(.+)")
 RELATION = re.compile(

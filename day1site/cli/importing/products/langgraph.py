@@ -18,7 +18,8 @@ from day1site.cli.importing.products.records import (
     read_text,
     refuse_product,
 )
-from day1site.cli.importing.products.sqlite_files import is_sqlite, open_store
+from day1site.cli.importing.products.sqlite_files import open_store
+from memory.db.database_files import is_sqlite
 
 TEXTS = ("content", "text", "memory", "data", "fact", "value", "summary")
 OWNERS = ("user_id", "user", "users")

@@ -20,12 +20,8 @@ from day1site.cli.importing.products.records import (
     refuse_product,
     without,
 )
-from day1site.cli.importing.products.sqlite_files import (
-    Store,
-    is_sqlite,
-    open_known_ids,
-    open_store,
-)
+from day1site.cli.importing.products.sqlite_files import Store, open_known_ids, open_store
+from memory.db.database_files import is_sqlite
 
 OWN = (
     "data memory text hash text_lemmatized created_at updated_at user_id agent_id run_id app_id actor_id role"

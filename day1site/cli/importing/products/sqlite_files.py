@@ -9,9 +9,9 @@ from typing import Any
 from conversations.capture.transcripts.records import Report
 from day1site.cli.errors import CliError
 from day1site.cli.importing.products.records import refuse_product
+from memory.db.database_files import SQLITE_HEAD
 from memory.texts import clean_value
 
-HEAD = b"SQLite format 3\x00"
 WAIT_SECONDS = 3.0
 TABLES = {  # table -> whose file has it
     "history": "mem0",
@@ -23,15 +23,6 @@ TABLES = {  # table -> whose file has it
 }
 
 
-def is_sqlite(path: Path) -> bool:
-    """Return whether a file begins as an SQLite file does."""
-    try:
-        with path.open("rb") as stream:
-            return stream.read(len(HEAD)) == HEAD
-    except OSError:
-        return False
-
-
 @contextmanager
 def open_store(path: Path, product: str, report: Report) -> Iterator["Store"]:
     """Open a file of a product to be read. Raises CliError for one that cannot be, in words."""
@@ -41,10 +32,10 @@ def open_store(path: Path, product: str, report: Report) -> Iterator["Store"]:
     try:
         report.empty = report.empty and not path.stat().st_size
         with path.open("rb") as stream:
-            head = stream.read(len(HEAD))
+            head = stream.read(len(SQLITE_HEAD))
     except OSError as error:
         raise CliError("invalid", f"{path.name} may not be read: {error.strerror}.") from None
-    if head and head != HEAD:
+    if head and head != SQLITE_HEAD:
         raise refuse_product(path, product)
     try:
         with connect(path) as connection:
