@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from day1site.cli.errors import CliError, UsageError
 from day1site.cli.names import COMPLETION_VARIABLE, FAILED, INTERRUPTED, OK, PIPE_CLOSED, PROGRAM, USAGE
-from day1site.cli.output import note_secrets, strip_control
+from day1site.cli.output import note_kept_secrets, note_secrets, strip_control
 from memory.exceptions import Day1Error
 
 if TYPE_CHECKING:
@@ -59,7 +59,10 @@ def run_command(argv: list[str]) -> int:
     try:
         with root.make_context(PROGRAM, list(argv), obj=Invocation()) as ctx:
             take_secrets()  # of what this process wrote before
-            status = root.invoke(ctx) or OK
+            try:
+                status = root.invoke(ctx) or OK
+            finally:
+                note_kept_secrets()
             note_secrets(take_secrets())
             return status
     except click.exceptions.Exit as end:

@@ -16,6 +16,8 @@ FOLDED = ("essence", "text", "branches", "purpose", "message")  # columns that m
 TIMES = ("_at", "_since", "_start", "_until", "_activity")  # how the names of times end
 MAX_NAMED = 5  # fields of which a line says that they held secrets
 
+_taken: list[tuple[int, Sequence[str]]] = []  # secrets by request, and of which fields
+
 Progress = Callable[[int, int | None], None]
 Cells = Mapping[str, Callable[[Any], Any]]  # those that are more than a field, by the title of their column
 
@@ -57,6 +59,18 @@ def note_secrets(count: int, fields: Sequence[str] = ()) -> None:
         more = f" and {len(fields) - MAX_NAMED} more" if len(fields) > MAX_NAMED else ""
         place = ", ".join(fields[:MAX_NAMED]) or "the text"
         note(f"{label} not stored: see [redacted: …] in {place}{more}.")
+
+
+def keep_secrets(count: int, fields: Sequence[str]) -> None:
+    """Remember the secrets that a request had taken out: a command has many, and tells of them once."""
+    if count:
+        _taken.append((count, fields))
+
+
+def note_kept_secrets() -> None:
+    names = dict.fromkeys(name for _, fields in _taken for name in fields)
+    note_secrets(sum(count for count, _ in _taken), list(names))
+    _taken.clear()
 
 
 def note(text: str) -> None:

@@ -126,7 +126,8 @@ def test_the_list_of_an_imports_branch_has_what_has_come(
     own = list_ids()
     assert (len(own), list_ids("&own=false")) == (report["facts"], {str(before.uid)})
     assert list_ids(both) == own | {str(before.uid)}
-    assert ("Only what has come" in page(client, address), "inherited</span>" in page(client, address)) == (True, False)
+    shown = page(client, address)
+    assert ("Only what has come" in shown, "inherited</span>" in shown) == (True, False)
     assert page(client, address + both).count("inherited</span>") == 1
     client.post(address, {"action": "verify", "all": "1"})
     judged = FactAssessment.objects.on(Branch.objects.get(name=report["branch"]))

@@ -9,7 +9,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request
 
 from day1site.cli.errors import CliError, Refused, name_changed
-from day1site.cli.output import note_secrets
+from day1site.cli.output import keep_secrets
 from day1site.cli.transport.rest import (
     PREFIX,
     REDACTED,
@@ -70,7 +70,7 @@ class HttpTransport:
         try:
             with open_url(request, timeout=self.timeout) as answer:
                 found = self._read(answer)
-                note_secrets(int(answer.headers.get(REDACTED) or 0), list_redacted(found))
+                keep_secrets(int(answer.headers.get(REDACTED) or 0), list_redacted(found))
                 return found
         except HTTPError as error:
             raise read_refusal(error) from None

@@ -21,7 +21,7 @@ from rest_framework.request import Request
 from rest_framework.routers import SimpleRouter
 
 from day1site.cli.errors import Refused, name_changed
-from day1site.cli.output import note_secrets
+from day1site.cli.output import keep_secrets
 from day1site.cli.transport.local_store import DEFAULT_URL
 from day1site.cli.transport.rest import (
     REDACTED,
@@ -66,7 +66,7 @@ class LocalTransport:
         answer: Answer = json.loads(content) if content else {}
         if response.status_code >= 400:
             raise Refused(answer["code"], answer["detail"])
-        note_secrets(int(response.headers.get(REDACTED) or 0), list_redacted(answer))
+        keep_secrets(int(response.headers.get(REDACTED) or 0), list_redacted(answer))
         return answer
 
     def follow_events(self, query: Mapping[str, Any]) -> Iterator[Answer]:

@@ -102,7 +102,7 @@ FACT_FILTERS = FACT.filtered_by(
     one_of(
         "own",
         Flag(),
-        "true: facts that the branch has written itself, without those that it shows of others; false: those.",
+        "true: facts that the branch has written itself; false: those that it shows of others.",
         option=Option("written on the branch itself"),
     ),
     one_of("parent_id", Identifier(), "The facts that replace the fact with this id.", use=NO_USE),

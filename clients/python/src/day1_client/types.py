@@ -220,6 +220,7 @@ class BatchFiltersInput(TypedDict):
     valid_after: NotRequired[When]
     valid_before: NotRequired[When]
     pinned: NotRequired[bool]
+    own: NotRequired[bool]
     parent_id: NotRequired[str]
     namespace: NotRequired[str]
     repository: NotRequired[str]

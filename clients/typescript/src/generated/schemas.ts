@@ -147,6 +147,7 @@ export interface BatchFiltersInput {
   /** Facts that were still true after this time. */ valid_after?: string;
   /** Facts that were true already before this time. */ valid_before?: string;
   /** Facts that are, or are not, pinned. */ pinned?: boolean;
+  /** true: facts that the branch has written itself; false: those that it shows of others. */ own?: boolean;
   /** The facts that replace the fact with this id. */ parent_id?: string;
   /** Items of this namespace and of all below it. */ namespace?: string;
   /** Facts of this repository, in any form; * is any. */ repository?: string;
@@ -3284,6 +3285,7 @@ export interface SearchInput {
   /** Facts that were still true after this time. */ valid_after?: string;
   /** Facts that were true already before this time. */ valid_before?: string;
   /** Facts that are, or are not, pinned. */ pinned?: boolean;
+  /** true: facts that the branch has written itself; false: those that it shows of others. */ own?: boolean;
   /** The facts that replace the fact with this id. */ parent_id?: string;
   /** Items of this namespace and of all below it. */ namespace?: string;
   /** Facts of this repository, in any form; * is any. */ repository?: string;

@@ -79,11 +79,12 @@ class Facts(Group):
         kind: t.Kind | Sequence[t.Kind] | None = None, limit: int | None = None,
         max_confidence: float | None = None, min_confidence: float | None = None,
         namespace: str | None = None, origin: t.Origin | Sequence[t.Origin] | None = None,
-        parent_id: str | None = None, pinned: bool | None = None, priority: t.Priority | Sequence[t.Priority]
-        | None = None, recipe: t.Recipe | None = None, repository: str | None = None,
-        search_type: t.SearchType | None = None, session_id: str | Sequence[str] | None = None,
-        source_id: str | Sequence[str] | None = None, source_type: t.SourceType | Sequence[t.SourceType] |
-        None = None, status: t.Status | Sequence[t.Status] | None = None, tag_prefix: str | None = None,
+        own: bool | None = None, parent_id: str | None = None, pinned: bool | None = None, priority:
+        t.Priority | Sequence[t.Priority] | None = None, recipe: t.Recipe | None = None,
+        repository: str | None = None, search_type: t.SearchType | None = None,
+        session_id: str | Sequence[str] | None = None, source_id: str | Sequence[str] | None = None,
+        source_type: t.SourceType | Sequence[t.SourceType] | None = None,
+        status: t.Status | Sequence[t.Status] | None = None, tag_prefix: str | None = None,
         tags: str | Sequence[str] | None = None, task_id: str | Sequence[str] | None = None,
         user_id: str | None = None, valid_after: t.When | None = None, valid_at: t.When | None = None,
         valid_before: t.When | None = None, verification_status: t.VerificationStatus | None = None,
@@ -129,9 +130,9 @@ class Facts(Group):
         kind: t.Kind | Sequence[t.Kind] | None = None, limit: int | None = None,
         max_confidence: float | None = None, min_confidence: float | None = None,
         namespace: str | None = None, ordering: t.Ordering | None = None,
-        origin: t.Origin | Sequence[t.Origin] | None = None, parent_id: str | None = None,
-        pinned: bool | None = None, priority: t.Priority | Sequence[t.Priority] | None = None,
-        repository: str | None = None, session_id: str | Sequence[str] | None = None,
+        origin: t.Origin | Sequence[t.Origin] | None = None, own: bool | None = None,
+        parent_id: str | None = None, pinned: bool | None = None, priority: t.Priority | Sequence[t.Priority]
+        | None = None, repository: str | None = None, session_id: str | Sequence[str] | None = None,
         source_id: str | Sequence[str] | None = None, source_type: t.SourceType | Sequence[t.SourceType] |
         None = None, status: t.Status | Sequence[t.Status] | None = None, tag_prefix: str | None = None,
         tags: str | Sequence[str] | None = None, task_id: str | Sequence[str] | None = None,
@@ -167,16 +168,16 @@ class Facts(Group):
         include: Sequence[t.Include] | None = None, kind: Sequence[t.Kind] | None = None,
         limit: int | None = None, max_confidence: float | None = None, max_tokens: int | None = None,
         min_confidence: float | None = None, namespace: str | None = None,
-        origin: Sequence[t.Origin] | None = None, parent_id: str | None = None, pinned: bool | None = None,
-        priority: Sequence[t.Priority] | None = None, recipe: t.Recipe | None = None,
-        repository: str | None = None, search_type: t.SearchType | None = None,
-        session_id: Sequence[str] | None = None, source_id: Sequence[str] | None = None,
-        source_type: Sequence[t.SourceType] | None = None, status: Sequence[t.Status] | None = None,
-        tag_prefix: str | None = None, tags: Sequence[str] | None = None,
-        task_id: Sequence[str] | None = None, time_range: t.TimeRange | None = None,
-        user_id: str | None = None, valid_after: t.When | None = None, valid_at: t.When | None = None,
-        valid_before: t.When | None = None, verification_status: t.VerificationStatus | None = None,
-        visibility: Sequence[t.Visibility] | None = None,
+        origin: Sequence[t.Origin] | None = None, own: bool | None = None, parent_id: str | None = None,
+        pinned: bool | None = None, priority: Sequence[t.Priority] | None = None,
+        recipe: t.Recipe | None = None, repository: str | None = None,
+        search_type: t.SearchType | None = None, session_id: Sequence[str] | None = None,
+        source_id: Sequence[str] | None = None, source_type: Sequence[t.SourceType] | None = None,
+        status: Sequence[t.Status] | None = None, tag_prefix: str | None = None,
+        tags: Sequence[str] | None = None, task_id: Sequence[str] | None = None,
+        time_range: t.TimeRange | None = None, user_id: str | None = None, valid_after: t.When | None = None,
+        valid_at: t.When | None = None, valid_before: t.When | None = None, verification_status:
+        t.VerificationStatus | None = None, visibility: Sequence[t.Visibility] | None = None,
     ) -> t.Found:
         """Search facts, told in the body."""
         return self._send("facts.search", "POST /facts/search", locals(), plain="agent_id")
@@ -190,9 +191,9 @@ class Facts(Group):
         include: t.Include | Sequence[t.Include] | None = None, kind: t.Kind | Sequence[t.Kind] | None = None,
         limit: int | None = None, max_confidence: float | None = None, max_tokens: int | None = None,
         min_confidence: float | None = None, namespace: str | None = None,
-        origin: t.Origin | Sequence[t.Origin] | None = None, parent_id: str | None = None,
-        pinned: bool | None = None, priority: t.Priority | Sequence[t.Priority] | None = None,
-        recipe: t.Recipe | None = None, repository: str | None = None,
+        origin: t.Origin | Sequence[t.Origin] | None = None, own: bool | None = None,
+        parent_id: str | None = None, pinned: bool | None = None, priority: t.Priority | Sequence[t.Priority]
+        | None = None, recipe: t.Recipe | None = None, repository: str | None = None,
         search_type: t.SearchType | None = None, session_id: str | Sequence[str] | None = None,
         source_id: str | Sequence[str] | None = None, source_type: t.SourceType | Sequence[t.SourceType] |
         None = None, status: t.Status | Sequence[t.Status] | None = None, tag_prefix: str | None = None,
@@ -230,11 +231,11 @@ class Facts(Group):
         kind: t.Kind | Sequence[t.Kind] | None = None, limit: int | None = None,
         max_confidence: float | None = None, min_confidence: float | None = None,
         namespace: str | None = None, origin: t.Origin | Sequence[t.Origin] | None = None,
-        parent_id: str | None = None, pinned: bool | None = None, prefix: str | None = None, priority:
-        t.Priority | Sequence[t.Priority] | None = None, repository: str | None = None,
-        session_id: str | Sequence[str] | None = None, source_id: str | Sequence[str] | None = None,
-        source_type: t.SourceType | Sequence[t.SourceType] | None = None,
-        status: t.Status | Sequence[t.Status] | None = None, tag_prefix: str | None = None,
+        own: bool | None = None, parent_id: str | None = None, pinned: bool | None = None,
+        prefix: str | None = None, priority: t.Priority | Sequence[t.Priority] | None = None,
+        repository: str | None = None, session_id: str | Sequence[str] | None = None,
+        source_id: str | Sequence[str] | None = None, source_type: t.SourceType | Sequence[t.SourceType] |
+        None = None, status: t.Status | Sequence[t.Status] | None = None, tag_prefix: str | None = None,
         tags: str | Sequence[str] | None = None, task_id: str | Sequence[str] | None = None,
         user_id: str | Sequence[str] | None = None, valid_after: t.When | None = None,
         valid_at: t.When | None = None, valid_before: t.When | None = None, verification_status:
