@@ -157,6 +157,7 @@ class Fact(BranchedModel, OfEndUser):
     embedding_state: str
     embedding_model: str
     score: float  # of a hit on the list of facts
+    inherited: bool  # whether the list of a branch has it of those that it was made of
 
     fact_text = models.TextField()
     essence = models.CharField(max_length=200)
