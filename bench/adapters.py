@@ -63,8 +63,10 @@ def measure_openai_agents(memory: Day1) -> dict[str, Call]:
 def measure_anthropic(memory: Day1) -> dict[str, Call]:
     from day1_client.anthropic import Day1MemoryTool
 
+    tool = Day1MemoryTool(memory.on(user=USER))
+
     def run(**command: str) -> object:
-        return Day1MemoryTool(memory).call({**command})
+        return tool.call({**command})
 
     def path(number: int) -> str:
         return f"/memories/{number}.md"

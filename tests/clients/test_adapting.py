@@ -115,6 +115,9 @@ def test_recall_tells_facts_and_what_was_said_in_other_sessions_of_one_person(me
     assert (recall(memory, " \n", 800, ADA), find(memory, "", 5, ADA)) == ("", [])
     hits = find(memory, "x" * 20_000 + " When does Ada sail?", 1, ADA)
     assert [(hit.text, hit.role) for hit in hits] == [("Ada sails on Sundays.", "")]
+    append(memory, message("user", "Ada sails on Sundays."), "s4", **ADA)
+    hits = find(memory, "When does Ada sail?", 1, ADA)
+    assert [(hit.text, hit.role) for hit in hits] == [("Ada sails on Sundays.", "user")]
     assert "Rosinante" not in recall(memory, "Rosinante", 800, ADA)
     assert recall(memory, "Rosinante", 800, BOB) == "- Bob has a boat called Rosinante."
 

@@ -1,4 +1,4 @@
-"""The frameworks' own tests of stores, from the source of their releases, with Day1 in the store's place."""
+"""The frameworks' own tests of stores, from their sources, with Day1 in the store's place."""
 
 import os
 import subprocess
@@ -6,6 +6,7 @@ import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.request import urlopen
 from xml.etree import ElementTree
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from tests.amounts import is_thorough
 from tests.frameworks.environments import CLIENT, make_environment, read_bounds
 from tests.up_process import Up, provisioned
+from tests.waiting import TIMEOUT_SECONDS
 
 TESTERS = ("pytest~=9.0", "pytest-asyncio", "pytest-mock")
 
@@ -21,7 +23,10 @@ pytestmark = [pytest.mark.nightly, pytest.mark.slow]
 
 @dataclass(frozen=True)
 class OwnTests:
-    """Tests in the sdist of a release; ``plugin`` puts Day1 in the place, ``lacking`` do not hold."""
+    """Tests of a release; ``plugin`` puts Day1 in the place, ``lacking`` are those that do not hold.
+
+    The files are in the sdist, or below ``address`` where a release has none of its tests.
+    """
 
     extra: str
     release: str
@@ -30,6 +35,7 @@ class OwnTests:
     passed: int
     lacking: str
     options: tuple[str, ...] = ()
+    address: str = ""
 
 
 OWN_TESTS = [
@@ -95,6 +101,58 @@ OWN_TESTS = [
         """,
         ("--noconftest",),
     ),
+    # A search is by meaning too: a word finds more than what has it, and equals come in another order.
+    OwnTests(
+        "google-adk",
+        "google-adk==2.13.0",
+        "google_adk_service",
+        ("test_in_memory_memory_service.py",),
+        38,
+        """
+        test_search_memory_case_insensitive_match
+        test_search_memory_non_latin
+        test_search_memory_returns_at_most_ten_memories
+        test_search_memory_simple_match
+        """,
+        address="https://raw.githubusercontent.com/google/adk-python/2049ee68b54ba8b3bc562bbfdc489a1190c852f6/"
+        "tests/unittests/memory",
+    ),
+    # It reads the id of a row from SQL's table.
+    OwnTests(
+        "llamaindex",
+        "llama-index-core==0.14.25",
+        "llamaindex_chat_store",
+        ("test_sql.py",),
+        9,
+        "test_delete_message",
+        address="https://raw.githubusercontent.com/run-llama/llama_index/09e5118d6cffb504bdb7a4741547b0ea582f2106/"
+        "llama-index-core/tests/storage/chat_store",
+    ),
+    # Three want words counted and the newest of equals first, which a search by meaning does not; the others
+    # look into the file of their store, its path and its ids.
+    OwnTests(
+        "strands",
+        "strands-agents==1.62.0",
+        "strands_store",
+        ("tests/strands/vended_memory_stores/test_memory_store/test_store.py",),
+        29,
+        """
+        test_accepts_null_metadata_as_absent
+        test_breaks_ties_by_recency
+        test_defaults_to_a_sanitized_path_under_the_home_memory_dir
+        test_excludes_records_with_no_token_overlap
+        test_loads_a_file_written_in_the_shared_camelcase_format
+        test_raises_clear_error_on_corrupt_file
+        test_raises_clear_error_on_malformed_record
+        test_raises_clear_error_on_non_object_metadata
+        test_raises_clear_error_on_wrong_shape_file
+        test_raises_clear_error_when_path_is_unreachable
+        test_raises_when_explicit_path_is_empty
+        test_ranks_higher_overlap_first_with_relevance_score
+        test_uses_the_monkeypatchable_id_generator
+        """,
+        ("--noconftest",),
+    ),
 ]
 
 
@@ -106,13 +164,29 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
         yield up
 
 
-def fetch_source(python: Path, release: str, folder: Path) -> Path:
-    """Return the folder of a release's source. Skips where it cannot be had."""
-    name = release.partition("==")[0]
-    command = [str(python), "-m", "pip", "download", "-q", "--no-deps", "--no-binary", name]
-    done = subprocess.run([*command, "-d", str(folder), release], capture_output=True, text=True)
-    if done.returncode:
-        pytest.skip(f"The source of {release} cannot be had: {done.stderr[-400:]}")
+def fetch_source(python: Path, own: OwnTests, folder: Path) -> Path:
+    """Return the folder of a framework's tests. Skips where they cannot be had."""
+    folder = Path(os.environ.get("DAY1_FRAMEWORKS") or folder) / f"{own.extra}-source"
+    folder.mkdir(exist_ok=True)
+    try:
+        return load_files(own, folder) if own.address else load_sdist(python, own, folder)
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"The tests of {own.release} cannot be had, they are NOT played: {error}")
+
+
+def load_files(own: OwnTests, folder: Path) -> Path:
+    for path in [folder / name for name in own.files]:
+        if not path.exists():
+            with urlopen(f"{own.address}/{path.name}", timeout=TIMEOUT_SECONDS) as answer:
+                path.write_bytes(answer.read())
+    return folder
+
+
+def load_sdist(python: Path, own: OwnTests, folder: Path) -> Path:
+    if not any(folder.glob("*.tar.gz")):
+        name = own.release.partition("==")[0]
+        command = [str(python), "-m", "pip", "download", "-q", "--no-deps", "--no-binary", name]
+        subprocess.run([*command, "-d", str(folder), own.release], check=True)
     with tarfile.open(next(folder.glob("*.tar.gz"))) as source:
         source.extractall(folder, filter="data")
     return next(one for one in folder.iterdir() if one.is_dir())
@@ -122,8 +196,7 @@ def fetch_source(python: Path, release: str, folder: Path) -> Path:
 def test_a_frameworks_own_tests_hold_on_day1(own: OwnTests, server: Up, tmp_path: Path) -> None:
     needed = [*read_bounds(own.extra), own.release, *TESTERS]
     python = make_environment(f"{own.extra}-tests", needed, tmp_path)
-    (tmp_path / "source").mkdir()
-    source = fetch_source(python, own.release, tmp_path / "source")
+    source = fetch_source(python, own, tmp_path)
     report = tmp_path / "report.xml"
     options = ("-p", own.plugin, "-p", "no:cacheprovider", "-o", "asyncio_mode=auto", f"--junitxml={report}")
     env = {name: value for name, value in os.environ.items() if not name.startswith(("DAY1_", "PYTEST_"))}

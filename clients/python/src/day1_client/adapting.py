@@ -189,10 +189,13 @@ class Hit:
 
 
 def find(memory: Day1, query: str, limit: int, owner: Whose) -> list[Hit]:
-    """Return what is known on a query, the likeliest first: facts, and what was said beside them."""
+    """Return what is known on a query, the likeliest first: what was said, and facts beside it.
+
+    Of a message and a fact with the same text it is the message, which says who said it.
+    """
     if not (query := shorten(query)):
         return []
-    found = [*find_facts(memory, query, limit, owner), *find_said(memory, query, limit, owner)]
+    found = [*find_said(memory, query, limit, owner), *find_facts(memory, query, limit, owner)]
     texts: dict[str, Hit] = {}
     for hit in found:
         texts.setdefault(hit.text, hit)
