@@ -356,10 +356,9 @@ def knows_library(name: str) -> bool:
 
 def find_uv() -> str:
     """Return the path of a working uv, or ""."""
-    found = shutil.which("uv")
-    if found and subprocess.run([found, "--version"], capture_output=True).returncode == 0:
-        return found
-    return ""
+    found = shutil.which("uv") or ""
+    works = found and subprocess.run([found, "--version"], capture_output=True).returncode == 0
+    return found if works else ""
 
 
 def has_pip(python: Path) -> bool:
@@ -385,14 +384,15 @@ def command(*words: str, count: int = 0) -> None:
 
 def print_progress(lines: Iterable[str], count: int) -> list[str]:
     """Print pip's progress; return its last lines."""
-    last: deque[str] = deque(maxlen=3)
-    done = 0
+    last, done = deque[str](maxlen=3), 0
     for line in lines:
         last.append(line.rstrip())
         if count and line.startswith("Collecting "):
             done += 1
             if done % 10 == 0:
                 say(f"  {done} of {count}")
+        elif count and line.startswith("Installing collected"):
+            say("  unpacking them …")
     return list(last)
 
 

@@ -11,6 +11,8 @@ import pytest
 
 from conversations.capture.transcripts.records import Report
 from curation.models import MemoryImport
+from day1site.cli.errors import CliError
+from day1site.cli.importing.arrival import ProductImport
 from day1site.cli.importing.products import engrava, mcp_memory
 from day1site.cli.importing.products.records import Found, Memory
 from day1site.cli.importing.products.sqlite_files import open_mode
@@ -181,6 +183,19 @@ def test_a_file_that_grows_or_is_replaced_gives_what_it_held(tmp_path: Path) -> 
     if os.name != "nt":
         os.replace(tmp_path / "new", file)
     assert [one.text for one in found] == ["bo: is there"]
+
+
+def test_a_run_that_ends_early_says_what_came_and_how_to_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    client: Any = None  # nothing is asked of it
+    for sent, told in ((0, ""), (1500, "1500 records are in the store: the same command again goes on")):
+        job = ProductImport(client, "mem0", tmp_path, "")
+        job.sent = sent
+        with pytest.raises(CliError, match="does not answer"), job.tell_cut_off():
+            raise CliError("unreachable", "The server does not answer.")
+        err = capsys.readouterr().err
+        assert (told in err, bool(err)) == (True, bool(told))
 
 
 def test_rows_that_come_meanwhile_are_of_the_next_run(tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ def wants_service(assume_yes: bool) -> bool:
 def start_service(program: str, state: State, port: int | None) -> None:
     """Install and start the service, unless something stands in its way, which is said."""
     was_there = read_installed() is not None
+    note("Day1 starts as a service, which takes up to a minute …")
     try:
         done, server = install(manager := find_manager(), describe_own(port))
     except CliError as error:

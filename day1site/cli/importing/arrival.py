@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 from conversations.capture.transcripts.records import Report
 from day1site.cli.client import Client
+from day1site.cli.errors import CliError
 from day1site.cli.importing.products import (
     basic_memory,
     claude_mem,
@@ -22,7 +24,7 @@ from day1site.cli.importing.products import (
     zep,
 )
 from day1site.cli.importing.products.records import Found, Memory, Relation
-from day1site.cli.output import progress
+from day1site.cli.output import note, progress
 from day1site.cli.transport.rest import Answer
 from memory.texts import clean_value
 
@@ -39,6 +41,7 @@ PRODUCTS: dict[str, Callable[[Path, Report], Found]] = {
 }
 Edge = tuple[str, dict[str, Any]]  # "relations" or "links", and the one that goes there
 BATCH_SIZE = 500  # records in one request, and in one commit
+ANSWER_SECONDS = 600.0  # for one request, on a server that is busy with others
 BATCH_BYTES = 2 * 1024 * 1024
 MAX_EDGES = 1000  # relations or links in one request
 MAX_FACTS = 2000  # on one branch, and MAX_ROWS with their edges: other writers wait while it is merged
@@ -59,11 +62,25 @@ class ProductImport:
 
     def run(self, report: Report) -> list[Answer]:
         """Send what there is, branch by branch. Return the reports."""
-        with progress("Importing") as update:
+        with (
+            self.client.answering_within(ANSWER_SECONDS),
+            self.tell_cut_off(),
+            progress("Importing") as update,
+        ):
             for part, found in groupby(number_parts(self.read(report)), itemgetter(0)):
                 self.begin(part)
                 self.send_part((one for _part, one in found), update)
-        return self.finish(report)
+            return self.finish(report)
+
+    @contextmanager
+    def tell_cut_off(self) -> Iterator[None]:
+        """Say of a run that ends early what it has stored, and how to go on."""
+        try:
+            yield
+        except (CliError, KeyboardInterrupt):
+            if self.sent:
+                note(f"{self.sent} records are in the store: the same command again goes on from there.")
+            raise
 
     def count(self, report: Report) -> Counter[str]:
         """Count what would be sent."""
