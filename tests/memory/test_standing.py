@@ -49,6 +49,9 @@ REPLACED = [
     ("ログは必ずモデル名を含める", "モデル名の件は忘れてください"),
     ("the queue has 3 workers", "5 workers for the queue"),
     ("The breakpoint is 640", "breakpoint is 768 now"),
+    ("vamos usar MongoDB pro catálogo", "esquece o Mongo, catálogo fica no Postgres mesmo"),
+    ("passwords at least 8 chars", "bump the password minimum to 14"),
+    ("api keys rotate every 90 days", "rotate api keys monthly"),
 ]
 DOUBTED = [
     ("PDF (to: Should the monthly report be Excel or PDF?)", "The monthly report is xlsx, cells locked."),
@@ -123,6 +126,24 @@ DOUBTED = [
     ("Always use ULIDs for ids.", "actually no, use bigints for ids"),
     ("All endpoints need authentication.", "Only the write endpoints need authentication."),
     ("Nur Rechnungen über 500 Euro werden von Kim geprüft.", "Alle Rechnungen werden von Kim geprüft."),
+    # what was chosen is given up by its name alone, or outdone by another
+    ("lets go with celery for the nightly statements", "celery is overkill here. a systemd timer does it"),
+    ("usamos yarn para instalar", "yarn fuera, volvemos a npm"),
+    ("les tests tournent sous mocha", "on a migré de mocha à vitest"),
+    ("the queue is rabbitmq", "sqs took over from rabbitmq last sprint"),
+    ("stick with Mapbox for the maps", "mapbox bill was insane. MapLibre"),
+    ("ids are sequential integers", "integers leak how many orders we have, use ULIDs"),
+    ("store sessions in memcached", "memcached loses sessions on restart. put them in redis"),
+    ("リリースは毎週金曜", "金曜のリリースはやめて火曜にする"),
+    # periods, bounds, numbers of one kind
+    ("feature branches live at most 3 days", "branches may live a week"),
+    ("the worker polls every 10 seconds", "polling every 10s hammers the db, 60 is plenty"),
+    ("customer ids are 10 digits", "customer ids are going to be 12 digits starting next month"),
+    ("日志保留 30 天", "日志只需要保留 7 天"),
+    ("注释写英文", "注释还是改成写中文"),
+    ("deploys on friday", "o deploy é na terça, sexta não"),
+    ("dark theme only", "we also ship a light theme now"),
+    ("las fechas van en formato dd/mm/aaaa", "de ahora en adelante las fechas van en ISO 8601"),
 ]
 # In other languages: a subject that is known in both, and a change.
 TRANSLATED = [
@@ -179,6 +200,11 @@ HOLDS = [
     ("Never log in the worker.", "You may log in from home."),
     ("Pay day is the 25th, says my paper.", "drivers dont sign on paper any longer"),
     ("A lesson lasts 50 minutes.", "Please swap the two lessons of Friday."),
+    ("passwords have at least 8 chars", "passwords have at most 64 chars"),
+    ("nightly backups are kept 30 days", "weekly backups are kept 90 days"),
+    ("we store files on s3", "s3 is slow today, use the other door"),
+    ("use postgres for orders", "postgres was down again. thanks"),
+    ("the report is weekly", "the invoice goes out daily"),
 ]
 EVERY = [*itertools.chain.from_iterable([*REPLACED, *DOUBTED, *HOLDS])]
 

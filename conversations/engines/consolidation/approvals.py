@@ -11,8 +11,9 @@ from typing import NamedTuple
 from conversations.engines.consolidation.sentence_score import score_prompt
 from conversations.engines.consolidation.sentences import CODE_BLOCK, END, MARK, measure_length
 from memory.engines.search.answer_boost import ASKS
-from memory.engines.statements.claims import NUMBER, find_values, list_roots
+from memory.engines.statements.claims import list_roots
 from memory.engines.statements.revision_rules import normalise
+from memory.engines.statements.values import NUMBER, find_values
 from memory.patterns import lazy_pattern
 from memory.texts import count_dense
 

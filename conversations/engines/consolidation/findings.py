@@ -28,8 +28,9 @@ from conversations.engines.consolidation.withdrawals import (
 from conversations.models import Message
 from memory.engines.sessions.manager import Utterance
 from memory.engines.sessions.utterances import find_utterances
+from memory.engines.statements.changing import announces_change, may_change
 from memory.engines.statements.rewording import rewords
-from memory.engines.statements.standing import announces_change, changes, may_change, replaces
+from memory.engines.statements.standing import changes, replaces
 from memory.models import Fact, FactLink, Observation, Session
 from memory.texts import add_taken_back, split_taken_back
 

@@ -14,9 +14,9 @@ from memory.engines.embedding.engine import load_vectors
 from memory.engines.embedding.models import searched_provider
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.statements.change_words import FUNCTION_WORDS
+from memory.engines.statements.changing import announces_change
 from memory.engines.statements.claims import prefers_same, says_same, shares_half, shares_root, shares_topic
 from memory.engines.statements.restatement import qualifies_otherwise, restates
-from memory.engines.statements.standing import announces_change
 from memory.engines.support.model_budgets import paid_by
 from memory.engines.support.similarity import MIN_JACCARD, get_thresholds, same_claim, swaps_words
 from memory.engines.versions.repositories import is_elsewhere, name_repositories

@@ -15,8 +15,9 @@ from conversations.engines.consolidation.rules import read_rest
 from conversations.engines.consolidation.sentence_score import score_sentence
 from conversations.models import ConsolidationRun, Message
 from memory.engines.search.candidates import embed_query, find_candidates
+from memory.engines.statements.changing import announces_change, may_change
 from memory.engines.statements.claims import shares_root, shares_topic
-from memory.engines.statements.standing import announces_change, changes, may_change
+from memory.engines.statements.standing import changes
 from memory.models import FactLink, Session
 
 SESSION = ConsolidationRun.Level.SESSION

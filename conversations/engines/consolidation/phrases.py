@@ -153,6 +153,9 @@ FAULTY = lazy_pattern(
     r"|^\W*(?:(?:the|all|die|der|les?|la) )?(?:tests?|build|ci|pipeline) (?:is|are|ist|sind|est|sont)"
     r" (?:\w+ ){0,2}(?:green|red|rot|grün|rouges?|verts?)\b|\bbroke the\b"
     r"|\bscreenshot (?:is )?(?:attached|in)\b|\bhappens \d|崩溃|闪退"
+    r"|^\W*(?:(?:das|es|ça|cela|isso|ya|todavía|ainda|it|that) )?(?:no funciona|(?:funktioniert|geht)"
+    r" (?:immer )?(?:noch )?nicht|(?:ne )?marche (?:pas|plus)|não funciona|(?:still )?does(?:n't|nt| not)"
+    r" work)\b"
 )
 
 # An order of the moment that the score takes for more.
@@ -161,6 +164,8 @@ ORDERED = lazy_pattern(
     r"|^\W*[\u4e00-\u9fff]{1,2}一下(?:就[行好]|吧|哈)?(?:\W|$)|^\W*请(?!求|勿|不|一律|都|统一|始终|务必|尽量|总)"
     r"|^\W*please \w+ (?:the|this|that|these|those) .*\bagain\b"
     r"|^\W*(?:please )?(?:explain|describe|summari[sz]e|tell me|show me)\b|\b(?:do it|go ahead)\W*$"
+    r"|^\W*(?:\w*[áéíóú]\w*(?:me|nos)(?:l[oa]s?)?|dime|dame|hazme|\w+[esz]-moi|me (?:mostra|manda|passa|diz)"
+    r"|(?:zeige?|gib|schicke?|sage?|erkläre?|nenne?) mir)\b"
 )
 
 # A question without its mark.

@@ -32,6 +32,7 @@ from conversations.engines.consolidation.phrases import (
 from conversations.engines.consolidation.sentence_score import score_prompt
 from conversations.engines.consolidation.sentences import (
     MIN_PART_LENGTH,
+    MIN_SENTENCE_LENGTH,
     keep_typed,
     measure_length,
     sentences,
@@ -39,6 +40,7 @@ from conversations.engines.consolidation.sentences import (
 from conversations.engines.consolidation.withdrawals import list_instead
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.statements.answered import find_choice
+from memory.engines.statements.choices import list_taken
 from memory.engines.statements.claims import is_negated, split_claims
 from memory.engines.statements.personal_facts import read_personal
 from memory.models.hashes import normalise_text
@@ -92,13 +94,27 @@ def read_rest(text: str, learned: Iterable[str], is_working: bool = False) -> It
     While the agent works only those that have the form of what holds on, or take something back.
     """
     known = " ".join(learned)
-    parts = list(sentences(keep_typed(text)))
+    typed = join_taken(sentences(keep_typed(text), MIN_PART_LENGTH))
+    parts = [part for part in typed if measure_length(part) >= MIN_SENTENCE_LENGTH]
     if any(QUOTE_SIGN.search(part) for part in parts):
         return
     for part in parts:
         is_idle = ASKS.search(part) or PASSING.search(part) or (is_hearsay(part) and not OBLIGES.search(part))
         if not is_idle and part not in known and (not is_working or may_hold(part)):
             yield part
+
+
+def join_taken(parts: Iterable[str]) -> Iterator[str]:
+    """Yield sentences; one that only takes something with the one before it: "Celery is slow. Use cron"."""
+    before = ""
+    for part in parts:
+        joined = f"{before} {part}".strip()
+        if before and list_taken(joined) <= list_taken(before):
+            yield before
+            joined = part
+        before = joined
+    if before:
+        yield before
 
 
 def may_hold(text: str) -> bool:

@@ -12,7 +12,8 @@ from conversations.engines.consolidation.lasting import lasts
 from conversations.engines.consolidation.sentences import MIN_PART_LENGTH, sentences
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.statements.change_words import FORGETS
-from memory.engines.statements.claims import COUNTED, Claim, Value, differ, measured, read_claim, split_claims
+from memory.engines.statements.claims import Claim, measured, read_claim, split_claims
+from memory.engines.statements.values import COUNTED, Value, differ
 
 MAX_CORRECTION_LENGTH = 80  # characters of what is put in another one's place
 MAX_VALUE_WORDS = 4  # of it, where it has no number

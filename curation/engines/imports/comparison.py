@@ -10,9 +10,10 @@ from typing import Any
 from conversations.engines.consolidation.matching import Texts, choose_rare, split_tokens
 from curation.engines.fields.imports import CONTRADICTORY, DUPLICATE
 from memory.engines.facts.import_lines import Line
-from memory.engines.statements.change_words import FUNCTION_WORDS, UNIT_FACTORS
-from memory.engines.statements.claims import NUMBER, split_claims
+from memory.engines.statements.change_words import FUNCTION_WORDS
+from memory.engines.statements.claims import split_claims
 from memory.engines.statements.standing import Standing, judge_standing
+from memory.engines.statements.values import NUMBER, UNIT_FACTORS
 from memory.engines.support.similarity import extract_numbers
 from memory.models import Fact
 from memory.models.hashes import normalise_text

@@ -17,13 +17,15 @@ FUNCTION_WORDS = (
     aint feel keep keeps keeping
     ever never none without wait scratch forget scrap ditch drop dump dropping forgetting nevermind mind
     disregard svp stp pls plz ignore matter said told say saying tell earlier before rule rules decision
-    thing things stuff please kindly
+    thing things stuff please kindly btw tbh imo fyi ppl thx cuz rn lol
     guys plan course really just simply plain plainly maybe enough instead rather anyway also too only all
     after would should could shall must will may might let us one ones every each always everywhere everything
     remember note write writes written prefer prefers like likes love want wants wanting think
     thought mean meant changed correct myself mistake wrong
     back better best new old day today tomorrow yesterday later soon next last same other another
     stays stay lasts
+    everyone everybody else least most max maximum maximal maximale min minimum minimal minimale mindestens
+    höchstens máximo mínimo
     times time once twice hundred than then there here with without via per using out off away
     der die das den dem des ein eine einen einem einer eines und oder aber doch nicht kein keine keinen keinem
     keiner nie niemals immer nur noch mehr ab jetzt sofort bitte mal wir ich du ihr sie er es man uns mich mir
@@ -32,24 +34,28 @@ FUNCTION_WORDS = (
     aus bei mit ohne nach vor über unter statt anstatt anstelle dass daß was wie so auch schon wieder nun
     lieber ach só sólo solo seulement
     dauert dauern gilt gelten bleibt bleiben läuft laufen beträgt betragen
+    erhöhe erhöhen erhöht senke senken setze setzen stelle stellen wechseln wechsle verkürzen verlängern
     nein ja vergiss vergesst gesagt sagte regel entschieden heute doch als wenn
     le la les un une des du de et ou mais ne pas plus jamais toujours on nous je tu vous il elle ils elles ce
     cette ces que qui dans pour par sur avec sans au aux en est sont était sera utilise utilisons utiliser
     utilisez faut maintenant désormais fait enfin plutôt lieu oublie oubliez dit règle finalement non oui
     merci dure durent à passe passent doit doivent reste restent
+    augmente augmentez baisse baissez réduis réduisez mets mettez change changez
     s'il plaît
     el los las una unos unas y o pero no nunca siempre ya más usa usamos usar use uses usáis para por con sin
     del al
     es son era será se me te lo que quien en va van vamos ser ahora partir adelante mejor olvida olvídate
     dije dicho regla sí vale
     favor finalmente vez lugar nada deja hay debe deben pasa pasan dura duran queda quedan
+    sube subimos baja bajamos aumenta cambia cambiamos pon reduce
     os as um uma uns umas e ou mas não nao sempre já mais usamos usem para pra pro com sem do da dos das no
     na nos nas ao
     dura duram fica ficam passa passam deve devem
     são foi será vai vão vamos ser em numa num pelo pela agora partir vez esquece esqueça disse regra sim
+    aumente muda mude mudamos sobe baixa diminui diminua coloca bota reduz
     melhor afinal
     了 的 是 在 用 使 改 换 成 为 把 将 从 到 要 请 都 也 就 我 们 你 咱 不
-    别 没 勿 再 以 后 现 今 起 一 律 统
+    别 没 勿 再 以 后 现 今 起 一 律 统 写
     决 定 应 该 必 须 可 能 说 过 关 于 忘
     """.split()
     )
@@ -63,57 +69,28 @@ _SAME = (
     "spanish spanisch espagnol español espanhol 西班牙语",
     "chinese chinesisch chinois chino chinês 中文 汉语",
     "monday mondays montag montags lundi lunes segunda-feira 周一 星期一 月曜日",
-    "tuesday tuesdays dienstag dienstags mardi martes terça-feira 周二 星期二 火曜日",
-    "wednesday wednesdays mittwoch mittwochs mercredi miércoles quarta-feira 周三 星期三 水曜日",
-    "thursday thursdays donnerstag donnerstags jeudi jueves quinta-feira 周四 星期四 木曜日",
-    "friday fridays freitag freitags vendredi viernes sexta-feira 周五 星期五 金曜日",
+    "tuesday tuesdays dienstag dienstags mardi martes terça terça-feira 周二 星期二 火曜日",
+    "wednesday wednesdays mittwoch mittwochs mercredi miércoles quarta quarta-feira 周三 星期三 水曜日",
+    "thursday thursdays donnerstag donnerstags jeudi jueves quinta quinta-feira 周四 星期四 木曜日",
+    "friday fridays freitag freitags vendredi viernes sexta sexta-feira 周五 星期五 金曜日",
     "tab tabs tabulatoren tabulator tabulations tabulaciones",
     "space spaces leerzeichen espaces espacios espaços 空格",
-    "max maximum maximal cap limit máximo 上限",
+    "limit cap 上限",
     "direct directly straight directement direkt directamente diretamente",
     "manual manually hand manuell manuelle manuellen händisch manuel manuelle mano mão 手动 手動 手工",
     "automatic automatically automated automatisch automatique automatiquement automático 自动 自動",
 )
 SYNONYMS = {word: words.split()[0] for words in _SAME for word in words.split()}
 
-# How many seconds, bytes and so on a unit has; what is not named counts things.
-_TIMES = {
-    0.001: "ms msec millisecond milliseconds millis millisekunden millisecondes milisegundos 毫秒 ミリ秒",
-    1: "s sec secs second seconds sekunde sekunden seconde secondes segundo segundos 秒 秒钟 秒間",
-    60: "m min mins minute minutes minuten minuto minutos 分钟 分 分間",
-    3600: "h hr hrs hour hours std stunde stunden heure heures hora horas 小时 時間",
-    86400: "d day days tag tage tagen jour jours día días dia dias 天 日 日間",
-    604800: "w week weeks woche wochen semaine semaines semana semanas 周 週間",
-    2592000: "month months monat monate monaten mois mes meses mês 个月 ヶ月 か月",
-    31536000: "y year years jahr jahre jahren an ans année années año años ano anos 年 年間",
-}
-_SIZES = {1: "b byte bytes", 1e3: "kb kib", 1e6: "mb mib", 1e9: "gb gib", 1e12: "tb tib"}
-UNIT_FACTORS: dict[str, tuple[str, float]] = {
-    unit: (kind, float(factor))
-    for kind, units in (
-        ("time", _TIMES),
-        ("size", _SIZES),
-        ("share", {1: "% percent prozent"}),
-        ("clock", {1: "uhr am pm 点 时 時"}),
-        ("length", {1: "px pt em rem"}),
-        ("place", {1: "st nd rd th"}),
-        ("count", {1: "mal fois veces vezes 次 回 个 個"}),
-    )
-    for factor, names in units.items()
-    for unit in names.split()
-}
-_NUMBERS = (
-    "one two three four five six seven eight nine ten eleven twelve",
-    "ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
-    "un deux trois quatre cinq six sept huit neuf dix onze douze",
-    "un dos tres cuatro cinco seis siete ocho nueve diez once doce",
-    "um dois três quatro cinco seis sete oito nove dez onze doze",
+# The least or the most of something: no part of a subject, but both may hold.
+LOWER = lazy_pattern(
+    r"\b(?:at least|min(?:imum|imal\w*)?|no less|mindestens|au moins|al menos|m[ií]nimo|pelo menos)\b"
+    r"|至少|最少|不少于|以上"
 )
-# What begins a phrase as well ("no one", "eine Tabelle") is no number here.
-NUMBER_WORDS = {
-    word: at for names in _NUMBERS for at, word in enumerate(names.split(), 1) if at > 1 and word != "once"
-}
-
+UPPER = lazy_pattern(
+    r"\b(?:at most|max(?:imum|imal\w*)?|no more than|up to|höchstens|bis zu|au plus|m[áa]ximo|limit|cap)\b"
+    r"|最多|至多|不超过|以下|以内"
+)
 NEGATIONS = lazy_patterns(
     r"\b(?:no|not|never|none|nothing|nobody|nor|without|cannot|dont|doesnt|didnt|isnt|arent|wont|cant"
     r"|shouldnt|stop|avoid|forbidden|prohibited)\b|n't\b",
@@ -157,10 +134,15 @@ GIVES_UP = lazy_patterns(
     rf"\b(?:don't|dont|do not|doesn't|not|never)\s(?:use|using|do|need|want)\s{_PHRASE}",
     rf"\b{_PHRASE}\s(?:is|are|'s|gets?|got)\s(?:being )?(?:out|gone|dead|dropped|history|retired|cancelled"
     rf"|off the table|removed|deleted|deprecated|abandoned|sunset|killed|axed|closed|shut down"
-    rf"|switched off|turned off|decommissioned|terminated|no longer used|no more)\b",
+    rf"|switched off|turned off|decommissioned|terminated|eol|end of life|unsupported"
+    rf"|no longer used|no more)\b",
     rf"(?:^|[,;]\s?){_PHRASE}\s(?:nicht mehr|no more|no longer|plus jamais|ya no|não mais|nunca mais"
     rf"|never again|out|raus|fuera|fora|dehors|died|dies|morreu|murió|starb)(?=$|[,;.])",
-    rf"\b{_PHRASE}\s(?:left|quit|resigned|has left)\b",
+    rf"\b{_PHRASE}\s(?:left|quit|resigned|has left|can go|had to go)\b",
+    rf"\btook over (?:completely )?from\s{_PHRASE}",
+    rf"\b(?:migr|pass|bascul|mud|camb|troc)\w*\s(?:\w+ )?d[eo]\s{_PHRASE}(?=\s(?:à|vers|a|para|pra)\s)",
+    rf"^\W*{_PHRASE}\s(?:não|nao|nein)(?=[,;.])",
+    rf"\b{_PHRASE}\s(?:dégage|saute|vire)(?:nt)?(?=$|[,;.])",
     rf"\b(?:vergiss|vergesst|doch kein\w*|statt|anstatt|anstelle von|weg von|weg mit|schluss mit"
     rf"|nicht mehr(?: mit)?)\s{_PHRASE}",
     rf"\bkein\w*\s{_PHRASE}",
@@ -255,7 +237,8 @@ EVERY = lazy_pattern(
 ALSO = lazy_pattern(r"\b(?:as well|too|also|auch|aussi|también|também)\b")
 # Where, when or on which condition something holds.
 SCOPES = lazy_pattern(
-    r"\b(?:on|in|at|during|when|while|if|unless|except(?: for| in| on)?|until|for|bei|am|im|während|wenn"
+    r"\b(?:on(?! (?:a|ne|est|va|peut|doit|fait|met|garde|passe|utilise|reste|prend|ferme|veut)\b)|in|at"
+    r"|during|when|while|if|unless|except(?: for| in| on)?|until|for|bei|am|im|während|wenn"
     r"|außer|pendant|quand|sauf|durante|cuando|excepto|salvo|quando|exceto)\s(?=([^,;.]{1,60}))"
 )
 # That something does not hold everywhere.
@@ -353,6 +336,7 @@ OPPOSITES = (
     "|left right|with without|sync async|public private|local remote|net gross|true false|first last|on off"
     "|enable disable|enabled disabled|allow forbid|allowed forbidden|daily weekly|weekly monthly"
     "|camelcase snake_case|metric imperial|merge rebase|hell dunkel|netto brutto|clair sombre|claro oscuro"
+    "|singular plural"
 )
 # Of each of these a thing has mostly one: another is a choice in its place.
 CHOSEN = (

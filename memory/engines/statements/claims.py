@@ -5,7 +5,7 @@ cut to their roots, so that two languages share names, numbers and units alone.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from itertools import pairwise
@@ -19,15 +19,23 @@ from memory.engines.statements.change_words import (
     NEGATIONS,
     NEGATIONS_DENSE,
     NO_NEGATION,
-    NUMBER_WORDS,
     SAYING,
     SCOPES,
     SYNONYMS,
     TURNS_DOWN,
-    UNIT_FACTORS,
     WITHDRAWS,
 )
 from memory.engines.statements.revision_rules import CACHE_SIZE, SENTENCE_END, is_short, normalise, stem
+from memory.engines.statements.values import (
+    CLOCK,
+    MEASURES,
+    NUMBER,
+    NUMBER_WORD,
+    Value,
+    find_values,
+    keep_noun,
+    write_numbers,
+)
 from memory.patterns import lazy_pattern
 from memory.texts import ANSWERED, count_dense, split_taken_back
 from memory.words import list_words
@@ -35,22 +43,8 @@ from memory.words import list_words
 ROOT_LENGTH, MIN_CUT_LENGTH = 6, 4
 MIN_TOPIC_SHARE = 0.34  # of the words of the shorter of two statements about one thing
 MAX_VALUE_WORDS = 3  # of what is given up
-MEASURES = ("time", "clock", "size", "share")  # kinds of values of which a thing has mostly one
-COUNTED = ("count", 1.0)  # the kind of a number without a known unit
 WORD = lazy_pattern(
     r"[\u3400-\u9fff]+|[\u30a0-\u30ff]+|[^\W\u3040-\u9fff]+(?:['._/+#@-]+[^\W\u3040-\u9fff]+)*[+#]*|[,;:]"
-)
-DENSE_UNIT = "|".join(sorted((unit for unit in UNIT_FACTORS if count_dense(unit)), key=len, reverse=True))
-NUMBER = lazy_pattern(
-    rf"(?<![a-z\d_.])(?<!\d,)[$€£]?(\d+(?:[.,]\d+)*)(?!\w*[a-z]\d|[.]?x)(?:\s?(%|{DENSE_UNIT}"
-    rf"|[^\W\d_\u3040-\u9fff]+))?"
-)
-CLOCK = lazy_pattern(r"\b([01]?\d|2[0-3]):([0-5]\d)\b")
-ONE = lazy_pattern(
-    r"\b(?:one|(?:(?<=to )|(?<=is )|(?<=for )|(?<=after ))an?)(?=\s(?:second|minute|hour|day|week|month"
-    r"|year)\b)|^one(?=\s(?!of|more|thing|last|other|day)\w)|\beine?[nrms]?(?=\s(?:sekunde|minute|stunde|tag"
-    r"|woche|monat|jahr)\b)|\bune?(?=\s(?:seconde|minute|heure|jour|semaine|mois|an)\b)|\buna?(?=\s(?:segundo"
-    r"|minuto|hora|día|semana|mes|año)\b)|\buma?(?=\s(?:segundo|minuto|hora|dia|semana|mês|ano)\b)"
 )
 CLAUSE_END = lazy_pattern(r"[,;]\s|(?<=[\u3040-\u9fff])[,;、]|\s[–—-]+\s")
 PART_END = lazy_pattern(r"[,;，；、]\s?|\s[–—-]+\s|\s(?:so|also|donc|así que|então)\s|ので")
@@ -65,40 +59,29 @@ NO_NEED = lazy_pattern(  # a clause that denies, and is no reason
 MIN_CLAUSE_ROOTS = 2
 DOUBLED = lazy_pattern(r"([bdgmnprt])\1$")  # pinned, pin
 COMPOUND = lazy_pattern(r"(?<=[^\W\d_]{3})-(?=[^\W\d_]{3})")
+KIND_OF_NAME = lazy_pattern(r"(?<=[^\W\d_]{3})(?:\.?js|db)$")  # Mongo and MongoDB, Vue and Vue.js
 SIGNED = lazy_pattern(r"[^\W\d_]{4,}(?=[._/-]\w)")  # what a file's name begins with
 HEAD = lazy_pattern(r"^([^:,;.]{2,40}?)\s?[:：]\s")
 DENSE = lazy_pattern(r"[\u3040-\u9fff]")
-HALF = lazy_pattern(r"半个?小时")
-NUMBER_WORD = lazy_pattern(
-    rf"\b({'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})\b(?=\s[^\W\d_]+|\W*$)"
-)
 VALUE_END = lazy_pattern(
     r"\b(?:for|in|on|to|with|by|at|any|anymore|now|of|because|please|and|as|für|im|in|bei|mehr|pour|dans|para"
-    r"|en|em|no|na|nos|mais|already|por|par|durch|gegen)\b|[,;:.]"
+    r"|en|em|no|na|nos|mais|already|por|par|durch|gegen|last|next|since|this)\b|[,;:.]"
 )
-# Before a number that counts what the one before it does: "7 days instead of the three".
-INSTEAD = lazy_pattern(
-    r"(?:\b(?:instead of|rather than|not|statt|nicht|au lieu de|pas|en vez de|no|em vez de|não)\s"
-    r"(?:the |der |die |den |les |las |los |os )?|(?:而不是|不是)\s?)$"
-)
+DENSE_NAMES = sorted((word for word in SYNONYMS if "\u3400" <= word <= "\u9fff"), key=len, reverse=True)
 CONNECTING = lazy_pattern(
-    "[" + "".join(word for word in FUNCTION_WORDS if "\u3400" <= word <= "\u9fff") + "]+"
+    "("
+    + "|".join(DENSE_NAMES)
+    + ")|(?:至少|最少|最多|至多|不超过|以上|以下|以内)|["
+    + "".join(word for word in FUNCTION_WORDS if "\u3400" <= word <= "\u9fff")
+    + "]+"
 )
-NAME = lazy_pattern(r"(?<=[^.!?:\s]\s)[A-Z]\w[\w.+#-]*|\w+[A-Z_./+#]\w*|[A-Za-z]+(?=[^\W\d_a-zA-Z])")
+NAME = lazy_pattern(r"(?<=[^.!?:\s]\s)[A-Z]\w[\w.+#-]*|\w+(?:[A-Z_./+#]\w*)+|[A-Za-z]+(?=[^\W\d_a-zA-Z])")
 REASON = lazy_pattern(  # why, or an example
     r",?\s+(?:such as|e\.?g\.|z\. ?b\.|par exemple|por ejemplo|por exemplo)\s.*|,\s+(?:like|wie|comme"
     r"|como)\s.*"
     r"|(?:例如|比如|例えば).*|\s+(?:because|since(?! \w*day\b)|so that|as the|weil|denn|parce que"
     r"|puisque|porque|ya que|因为|由于)\b.*"
 )
-
-
-@dataclass(frozen=True)
-class Value:
-    """A number with the kind of what it counts; times are in seconds."""
-
-    kind: str
-    number: float
 
 
 @dataclass(frozen=True)
@@ -221,7 +204,8 @@ def parts_value(new: Claim, old: Claim) -> bool:
 
 @lru_cache(CACHE_SIZE)
 def read_claim(sentence: str) -> Claim:
-    plain = HALF.sub(" 30 分钟", ONE.sub("1", REASON.sub("", normalise(sentence)).lower().replace("’", "'")))
+    bare = REASON.sub("", normalise(sentence)).lower().replace("’", "'")
+    plain = write_numbers(bare)
     topic = read_topic(plain)
     values = tuple(find_values(plain))
     bare = NUMBER.sub(keep_noun, CLOCK.sub(" ", NUMBER_WORD.sub(" ", plain)))
@@ -268,20 +252,13 @@ def list_spaced(patterns: tuple[re.Pattern[str], ...]) -> tuple[re.Pattern[str],
     return tuple(pattern for pattern in patterns if not DENSE.search(pattern.pattern))
 
 
-def keep_noun(match: re.Match[str]) -> str:
-    """Return the noun that a number counts, which belongs to the subject; "" for a unit."""
-    noun = match.group(2) or ""
-    return " " if noun in UNIT_FACTORS else f" {noun} "
-
-
 def list_roots(plain: str) -> list[str]:
     """Return the roots of what a text is about, of ideographs the pairs, in their order."""
     found: list[str] = []
     for word in WORD.findall(COMPOUND.sub(" ", plain)):
         if "\u3400" <= word[0] <= "\u9fff":
-            known = SYNONYMS.get(word)
-            runs = [run for run in CONNECTING.split(word) if run]
-            found += [known] if known else [pair for run in runs for pair in split_pairs(run)]
+            for run in filter(None, CONNECTING.split(word)):
+                found += [SYNONYMS[run]] if run in SYNONYMS else split_pairs(run)
         elif word not in ",;:" and word not in FUNCTION_WORDS:
             found.append(cut(word))
     return [root for root in found if root]
@@ -300,33 +277,15 @@ def split_pairs(run: str) -> list[str]:
 @lru_cache(CACHE_SIZE)
 def cut(word: str) -> str:
     """Return the root of a word; "" for one that only connects others."""
-    word = SYNONYMS.get(word, word)
+    word = SYNONYMS.get(word, KIND_OF_NAME.sub("", word))
     bare = re.sub(r"^(?:l|d|n|j|s|qu|c|m|t)'(?=\w)|'(?:s|ll|re|ve|d|m|t)?$", "", word)
-    if bare in FUNCTION_WORDS or stem(bare) in FUNCTION_WORDS or bare.endswith("n't") or bare.isdigit():
+    is_form = stem(bare) in FUNCTION_WORDS and f"{stem(bare)}e" != bare  # a theme is no form of "them"
+    if bare in FUNCTION_WORDS or is_form or bare.endswith("n't") or bare.isdigit():
         return ""
     if not bare.isalpha() or not bare[:1].isalpha():
         return bare
     root = DOUBLED.sub(r"\1", stem(bare))[:ROOT_LENGTH]
     return root.rstrip("aeioyé") if len(root) > MIN_CUT_LENGTH and root.isalpha() else root
-
-
-def find_values(plain: str) -> Iterator[Value]:
-    """Yield the numbers of a text, with the kinds of what they count."""
-    for hour, minute in CLOCK.findall(plain):
-        yield Value("clock", int(hour) + int(minute) / 60)
-    words = NUMBER_WORD.sub(lambda match: str(NUMBER_WORDS[match.group(1)]), CLOCK.sub(" ", plain))
-    before = COUNTED
-    for match in NUMBER.finditer(words):
-        number, unit = match.groups()
-        is_same = not unit and INSTEAD.search(words[: match.start()])
-        kind, factor = before = before if is_same else UNIT_FACTORS.get(unit, COUNTED)
-        yield Value(kind, read_number(number) * factor)
-
-
-def read_number(digits: str) -> float:
-    """Return the value of written digits; a version's are read as one long number."""
-    whole, *rest = re.split(r"[.,]", digits)
-    return float(f"{whole}.{''.join(rest)}" if rest else whole)
 
 
 def is_negated(plain: str) -> bool:
@@ -340,8 +299,22 @@ def is_negated(plain: str) -> bool:
 
 
 def compare(new: Claim, old: Claim) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """Return the roots that both have, those of the newer claim alone, and those of the older one alone."""
-    return new.words & old.words, new.words - old.words, old.words - new.words
+    """Return the roots that both have, those of the newer claim alone, and those of the older one alone; a
+    pair of ideographs of which one belongs to a word that both have is no word.
+    """
+    shared, only_new, only_old = new.words & old.words, new.words - old.words, old.words - new.words
+    if not DENSE.search(old.text):
+        return shared, only_new, only_old
+    ends = {end for root in shared if DENSE.match(root) for end in (root[0], root[-1])}
+    only_new, only_old = (
+        frozenset(root for root in roots if len(root) != 2 or ends.isdisjoint((root[0], root[1])))
+        for roots in (only_new, only_old)
+    )
+    return shared, only_new, only_old
+
+
+def join_words(claims: Iterable[Claim]) -> frozenset[str]:
+    return frozenset().union(*(claim.words | claim.topic for claim in claims))
 
 
 def swaps(new: Claim, old: Claim) -> bool:
@@ -368,12 +341,6 @@ def narrows(new: Claim, old: Claim) -> bool:
 def measured(claim: Claim) -> tuple[Value, ...]:
     """Return the values of the kinds of which a thing has mostly one."""
     return tuple(value for value in claim.values if value.kind in MEASURES)
-
-
-def differ(new: tuple[Value, ...], old: tuple[Value, ...]) -> bool:
-    """Return whether the newer values have one of a kind of the older ones that those have not."""
-    kinds = {value.kind for value in old}
-    return any(value.kind in kinds for value in set(new) - set(old))
 
 
 def shares_topic(one: str, other: str) -> bool:

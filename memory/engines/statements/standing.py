@@ -5,7 +5,7 @@ mostly shorter ("Forget GraphQL, REST"), so claims are compared as well: by subj
 """
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
 from functools import lru_cache
 
@@ -26,16 +26,18 @@ from memory.engines.statements.choices import (
     CHOSEN_ROOTS,
     are_choices,
     are_opposites,
+    bound_apart,
     count_same,
+    counts_all,
     find_choices,
+    list_chosen,
+    outdoes,
     turns_round,
 )
 from memory.engines.statements.claims import (
-    MEASURES,
-    NUMBER,
     Claim,
     compare,
-    differ,
+    join_words,
     list_roots,
     may_deny,
     measured,
@@ -51,13 +53,14 @@ from memory.engines.statements.claims import (
 from memory.engines.statements.personal_facts import replaces_personally
 from memory.engines.statements.revision_rules import (
     ADDITIVE,
+    ATTRIBUTES,
     CACHE_SIZE,
     is_numbered,
-    may_revise,
     normalise,
     revises,
 )
 from memory.engines.statements.subject_words import list_translated, share_translated, translate
+from memory.engines.statements.values import MEASURES, NUMBER, differ
 from memory.models.hashes import normalise_text
 from memory.texts import split_taken_back
 
@@ -120,11 +123,8 @@ def judge_texts(newer: str, older: str) -> Standing:
     found = max((judge_claims(new, old) for new in news for old in olds), default=Standing.HOLDS)
     if len(olds) > 1:
         found = min(found, Standing.DOUBTED)  # the rest of it may hold
-    return max(found, judge_whole(news, olds))
-
-
-def join_words(claims: Iterable[Claim]) -> frozenset[str]:
-    return frozenset().union(*(claim.words | claim.topic for claim in claims))
+    is_outdone = len(olds) == 1 and outdoes(own, olds[0])
+    return max(found, judge_whole(news, olds), Standing(is_outdone))
 
 
 def changes(newer: str, older: str) -> bool:
@@ -134,26 +134,6 @@ def changes(newer: str, older: str) -> bool:
 
 def replaces(newer: str, older: str) -> bool:
     return judge_standing(newer, older) is Standing.REPLACED
-
-
-def may_change(text: str) -> bool:
-    """Return whether a statement has what the rules need: a number, a denial, a word of change."""
-    is_change = may_revise(text) or announces_change(text) or ANYBODY.search(text) or ALONE.search(text)
-    parts = (part for claim in split_claims(text) for part in (claim, *split_clauses(claim)))
-    return bool(is_change) or any(part.values or part.is_negated for part in parts)
-
-
-def announces_change(text: str) -> bool:
-    """Return whether a statement says that something changes, ends, or is not to be."""
-    return any(
-        claim.given_up
-        or claim.turned_down
-        or claim.topic
-        or claim.is_change
-        or claim.is_correction
-        or CEASES.search(claim.text)
-        for claim in split_claims(text)
-    )
 
 
 def judge_whole(news: Sequence[Claim], olds: Sequence[Claim]) -> Standing:
@@ -222,7 +202,7 @@ def give_up(new: Claim, old: Claim) -> Standing:
         if shared:
             return Standing.REPLACED if is_whole else Standing.DOUBTED
         is_name = not value.isdisjoint(new.names | old.names)
-        is_choice = len(subject) == 1 and old.roots[-1] in value  # "we ship with yarn"
+        is_choice = value <= list_chosen(old) or (len(value) > 1 and old.roots[-1] in value)
         if is_whole and (is_name or is_choice or FORGETS.match(new.text)):
             return Standing.DOUBTED
     return Standing.HOLDS
@@ -265,7 +245,7 @@ def change_value(new: Claim, old: Claim) -> Standing:
     if any(is_numbered(normalise(one.text)) for one in (new, old)) and not count_same(new, old):
         return Standing.HOLDS
     shared, only_new, only_old = compare(new, old)
-    if not shared or (ADDITIVE.search(old.text) and not new.is_change):
+    if not shared or bound_apart(new, old) or (ADDITIVE.search(old.text) and not new.is_change):
         return Standing.HOLDS
     if set(new.values) & set(old.values) and len(new.values) > len(old.values):
         return Standing.REPLACED if len(shared) >= MIN_SUBJECT or not only_old else Standing.DOUBTED
@@ -281,7 +261,7 @@ def change_value(new: Claim, old: Claim) -> Standing:
         or (new.is_change and is_counted)
         or (new.is_change and (len(shared) >= MIN_SUBJECT or not only_old))
     )
-    return Standing.DOUBTED if is_likely or not only_new else Standing.HOLDS
+    return Standing.DOUBTED if is_likely or counts_all(new, old) or not only_new else Standing.HOLDS
 
 
 def change_unit(new: Claim, old: Claim) -> Standing:
@@ -339,7 +319,7 @@ def choose_otherwise(new: Claim, old: Claim) -> Standing:
     if not new.is_change or is_elsewhere or max(len(only_new), len(only_old)) > MAX_EXTRA:
         return Standing.HOLDS
     named = bool(only_new & new.names and only_old & old.names)
-    is_one = not (only_new - new.names and only_old - old.names)
+    is_one = not (only_new - new.names and only_old - old.names - ATTRIBUTES)
     is_value = len(only_old) == 1 and old.roots[-1:] == tuple(only_old)
     return Standing.DOUBTED if (named and is_one) or is_value else Standing.HOLDS
 
