@@ -58,6 +58,8 @@ CLAUSE = lazy_pattern(  # after which another clause of a chat begins
     r"(?=(?:i|we|my|our|ich|wir|mein|yo|mi|je|j'|mon|ma|eu|meu|minha)\b)"
 )
 ANSWERS = "(to: {})"
+# What is to be done in the place of what the sentence before it refuses.
+INSTEAD = lazy_pattern(r"(?i)\b(?:instead|stattdessen|à la place|en su lugar|no lugar)\W*$|代わりに")
 OPENING_END = lazy_pattern(r"[,;.，；。、:]|\s[–—-]+\s")
 LETTER = lazy_pattern(r"[^\W\d_]")
 
@@ -170,6 +172,7 @@ def choose_parts(parts: Sequence[str], question: str) -> list[int]:
     if whole < MIN_SCORE:
         own = [at for at in telling if stands_out(parts, at, scores[at])]
         is_list = len(own) > 1  # among requests
+        own += [at for at in telling if at - 1 in own and at not in own and INSTEAD.search(parts[at])]
         return [at for at in telling if at in own or (is_list and scores[at] >= MIN_SCORE)]
     own = [at for at in telling if scores[at] >= MIN_OWN_SCORE or has_phrase(parts[at])]
     is_quoting = any(QUOTED.match(part) for part in parts)

@@ -24,8 +24,7 @@ FUNCTION_WORDS = (
     thought mean meant changed correct myself mistake wrong
     back better best new old day today tomorrow yesterday later soon next last same other another
     stays stay lasts
-    everyone everybody else least most max maximum maximal maximale min minimum minimal minimale mindestens
-    höchstens máximo mínimo
+    everyone everybody else
     times time once twice hundred than then there here with without via per using out off away
     der die das den dem des ein eine einen einem einer eines und oder aber doch nicht kein keine keinen keinem
     keiner nie niemals immer nur noch mehr ab jetzt sofort bitte mal wir ich du ihr sie er es man uns mich mir
@@ -76,6 +75,8 @@ _SAME = (
     "tab tabs tabulatoren tabulator tabulations tabulaciones",
     "space spaces leerzeichen espaces espacios espaços 空格",
     "limit cap 上限",
+    "max maximum maximal maximale höchstens máximo 最多 至多",
+    "min minimum minimal minimale least mindestens mínimo 最少 至少",
     "direct directly straight directement direkt directamente diretamente",
     "manual manually hand manuell manuelle manuellen händisch manuel manuelle mano mão 手动 手動 手工",
     "automatic automatically automated automatisch automatique automatiquement automático 自动 自動",
@@ -88,8 +89,8 @@ LOWER = lazy_pattern(
     r"|至少|最少|不少于|以上"
 )
 UPPER = lazy_pattern(
-    r"\b(?:at most|max(?:imum|imal\w*)?|no more than|up to|höchstens|bis zu|au plus|m[áa]ximo|limit|cap)\b"
-    r"|最多|至多|不超过|以下|以内"
+    r"\b(?:at most|max(?:imum|imal\w*)?|no more than|up to|höchstens|bis zu|au plus|jusqu'à|m[áa]ximo|hasta"
+    r"|até|limit|cap)\b|最多|至多|不超过|以下|以内"
 )
 NEGATIONS = lazy_patterns(
     r"\b(?:no|not|never|none|nothing|nobody|nor|without|cannot|dont|doesnt|didnt|isnt|arent|wont|cant"
@@ -230,6 +231,15 @@ ANYBODY = lazy_pattern(
     r"\b(?:any(?:body|one)|every(?:body|one)|all of us|jeder|alle|tout le monde|todos|todo (?:o |el )?mundo"
     r"|cualquiera|qualquer um|n'importe qui)\b|任何人|大家|所有人"
 )
+# What one may do, and what one has to.
+OPTIONAL = lazy_pattern(
+    r"\b(?:optional|voluntary|only where|freiwillig|nur wo|facultati\w+|opcional|si besoin|se quiser)\b"
+    r"|可选|可不|任意"
+)
+OBLIGED = lazy_pattern(
+    r"\b(?:must|required?|mandatory|compulsory|ha(?:s|ve) to|pflicht|muss|müssen|verpflichtend|obligatoire"
+    r"|doit|doivent|obligat[óo]ri[oa]|obrigatóri[oa]|debe[ns]?|deve[m]?)\b|必须|必填|必須"
+)
 # What holds for each of a kind, as against some alone.
 EVERY = lazy_pattern(
     r"\b(?:all|every(?! \d)|each|jede[mnrs]?|alle[mnr]?|tou(?:s|tes)|tod[ao]s|cada)\b|所有|全部|すべて|全て"
@@ -269,8 +279,8 @@ _VOID_DE = (
     r"|man) (?:jetzt )?nicht mehr"
     r"|(?:ist|sind) (?:jetzt )?(?:hinfällig|überholt|erledigt|aufgehoben|vom tisch|gestrichen"
     r"|nicht mehr (?:nötig|gültig))"
-    r"|(?:vergessen|streichen) wir(?: wieder)?|lassen wir (?:wieder|sein|weg|fallen|bleiben)|(?:kannst"
-    r"|könnt) (?:du|ihr) (?:wieder )?(?:vergessen"
+    r"|(?:vergessen|streichen) wir(?: wieder)?|lassen wir(?: (?:wieder|sein|weg|fallen|bleiben))?(?=$|[,;.])"
+    r"|(?:kannst|könnt) (?:du|ihr) (?:wieder )?(?:vergessen"
     r"|streichen|ignorieren))"
 )
 _VOID_FR = (

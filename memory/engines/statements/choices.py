@@ -7,9 +7,11 @@ from memory.engines.statements.claims import (
     compare,
     list_neighbours,
     list_roots,
+    measured,
     read_claim,
 )
 from memory.engines.statements.revision_rules import SENTENCE_END
+from memory.engines.statements.values import differ
 from memory.patterns import lazy_pattern
 
 CHOICES = [frozenset(root for name in names.split() for root in list_roots(name)) for names in CHOSEN]
@@ -29,9 +31,9 @@ _VERB = (
 TAKES = lazy_pattern(
     r"^\W*(?:(?:so|then|now|let's|lets|please|just|we|wir|on|also|dann|alors|entonces|então)\s)*"
     rf"{_VERB}\s(?!an?\b|the\b|an?other\b|eine?n?\b|une?\b|una?\b|uma?\b)(?P<name>\S+)"
-    r"|^\W*(?P<alone>\S+)\s(?:everywhere|instead|all the way|(?:it|that|this) is|does (?:it|the job)"
-    r"|is enough|suffit|basta|reicht|stattdessen|überall|partout|en todas? partes?|em tudo)\W*$"
-    r"|^\W*(?P<only>[^\W\d_][\w.+#-]+)\W*$"
+    r"|^\W*(?:an? |the )?(?P<alone>\S+(?: \S+)?)\s(?:everywhere|instead|all the way|(?:it|that|this) is"
+    r"|does (?:it|the job)|is enough|suffit|basta|reicht|stattdessen|überall|partout|en todas? partes?"
+    r"|em tudo)\W*$|^\W*(?P<only>[^\W\d_][\w.+#-]+)\W*$"
 )
 DIGITS = lazy_pattern(r"\d+")
 MIN_COUNTED = 2  # words that two claims share which count the same
@@ -74,6 +76,12 @@ def are_opposites(new: Claim, old: Claim) -> bool:
 def bound_apart(new: Claim, old: Claim) -> bool:
     """Return whether one has the least of something, and the other the most."""
     return any(a.search(new.text) and b.search(old.text) for a, b in ((LOWER, UPPER), (UPPER, LOWER)))
+
+
+def bound_alike(new: Claim, old: Claim) -> bool:
+    """Return whether both have the least, or the most, of what they measure."""
+    is_both = any(one.search(new.text) and one.search(old.text) for one in (LOWER, UPPER))
+    return is_both and differ(measured(new), measured(old))
 
 
 def count_same(new: Claim, old: Claim) -> bool:

@@ -5,6 +5,7 @@ cut to their roots, so that two languages share names, numbers and units alone.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
@@ -56,7 +57,9 @@ NO_NEED = lazy_pattern(  # a clause that denies, and is no reason
     r"^\W*(?:no need|not? (?:necessary|needed)|kein bedarf|(?:plus )?(?:pas )?besoin d|no hace falta"
     r"|não precisa|無需|无需|不(?:需要|用|必))"
 )
+BOUNDS = frozenset({"min", "max"})
 MIN_CLAUSE_ROOTS = 2
+ACCENT = lazy_pattern(r"[\u0300-\u036f]")
 DOUBLED = lazy_pattern(r"([bdgmnprt])\1$")  # pinned, pin
 COMPOUND = lazy_pattern(r"(?<=[^\W\d_]{3})-(?=[^\W\d_]{3})")
 KIND_OF_NAME = lazy_pattern(r"(?<=[^\W\d_]{3})(?:\.?js|db)$")  # Mongo and MongoDB, Vue and Vue.js
@@ -71,7 +74,7 @@ DENSE_NAMES = sorted((word for word in SYNONYMS if "\u3400" <= word <= "\u9fff")
 CONNECTING = lazy_pattern(
     "("
     + "|".join(DENSE_NAMES)
-    + ")|(?:至少|最少|最多|至多|不超过|以上|以下|以内)|["
+    + ")|(?:不超过|以上|以下|以内)|["
     + "".join(word for word in FUNCTION_WORDS if "\u3400" <= word <= "\u9fff")
     + "]+"
 )
@@ -284,8 +287,9 @@ def cut(word: str) -> str:
         return ""
     if not bare.isalpha() or not bare[:1].isalpha():
         return bare
-    root = DOUBLED.sub(r"\1", stem(bare))[:ROOT_LENGTH]
-    return root.rstrip("aeioyé") if len(root) > MIN_CUT_LENGTH and root.isalpha() else root
+    plain = bare if bare.isascii() else ACCENT.sub("", unicodedata.normalize("NFD", bare))  # Wort, Wörter
+    root = DOUBLED.sub(r"\1", stem(plain))[:ROOT_LENGTH]
+    return root.rstrip("aeioy") if len(root) > MIN_CUT_LENGTH and root.isalpha() else root
 
 
 def is_negated(plain: str) -> bool:
@@ -299,10 +303,11 @@ def is_negated(plain: str) -> bool:
 
 
 def compare(new: Claim, old: Claim) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """Return the roots that both have, those of the newer claim alone, and those of the older one alone; a
-    pair of ideographs of which one belongs to a word that both have is no word.
+    """Return the roots that both have, those of the newer claim alone, and those of the older one alone, but
+    for the least and the most; a pair of ideographs of which one belongs to a word that both have is no word.
     """
     shared, only_new, only_old = new.words & old.words, new.words - old.words, old.words - new.words
+    only_new, only_old = only_new - BOUNDS, only_old - BOUNDS
     if not DENSE.search(old.text):
         return shared, only_new, only_old
     ends = {end for root in shared if DENSE.match(root) for end in (root[0], root[-1])}

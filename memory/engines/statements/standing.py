@@ -20,12 +20,15 @@ from memory.engines.statements.change_words import (
     EXCEPTS,
     FORGETS,
     NAMED_NUMBER,
+    OBLIGED,
+    OPTIONAL,
     PERMITS,
 )
 from memory.engines.statements.choices import (
     CHOSEN_ROOTS,
     are_choices,
     are_opposites,
+    bound_alike,
     bound_apart,
     count_same,
     counts_all,
@@ -256,8 +259,10 @@ def change_value(new: Claim, old: Claim) -> Standing:
     is_verb = len(only_new) == len(only_old) == 1 and new.roots[0] == old.roots[0]
     is_counted = not set(NAMED_NUMBER.findall(new.text)).isdisjoint(NAMED_NUMBER.findall(old.text))
     is_counted = is_counted or (len(only_old) <= 1 and differ(measured(new), measured(old)))
+    is_bound = not only_old and bound_alike(new, old)
     is_likely = (
         is_verb
+        or is_bound
         or (new.is_change and is_counted)
         or (new.is_change and (len(shared) >= MIN_SUBJECT or not only_old))
     )
@@ -325,9 +330,12 @@ def choose_otherwise(new: Claim, old: Claim) -> Standing:
 
 
 def open_up(new: Claim, old: Claim) -> Standing:
-    """Judge a claim that lets everybody do what one alone might, or the other way round."""
-    pairs = ((ALONE, ANYBODY), (ANYBODY, ALONE), (ALONE, ALSO))
-    is_turned = any(one.search(old.text) and other.search(new.text) for one, other in pairs)
+    """Judge a claim that lets everybody do what one alone might, or leaves open what had to be, or the other
+    way round.
+    """
+    who = ((ALONE, ANYBODY), (ANYBODY, ALONE), (ALONE, ALSO))
+    has_to = ((OPTIONAL, OBLIGED), (OBLIGED, OPTIONAL)) if new.roots[0] == old.roots[0] else ()
+    is_turned = any(one.search(old.text) and other.search(new.text) for one, other in (*who, *has_to))
     shared = new.words & old.words
     is_same = len(shared) >= MIN_SUBJECT or not shared.isdisjoint((old.roots[0], old.roots[-1]))
     return Standing.DOUBTED if is_turned and is_same else Standing.HOLDS
