@@ -334,7 +334,7 @@ def open_up(new: Claim, old: Claim) -> Standing:
     way round.
     """
     who = ((ALONE, ANYBODY), (ANYBODY, ALONE), (ALONE, ALSO))
-    has_to = ((OPTIONAL, OBLIGED), (OBLIGED, OPTIONAL)) if new.roots[0] == old.roots[0] else ()
+    has_to = ((OPTIONAL, OBLIGED), (OBLIGED, OPTIONAL)) if new.roots[:1] == old.roots[:1] else ()
     is_turned = any(one.search(old.text) and other.search(new.text) for one, other in (*who, *has_to))
     shared = new.words & old.words
     is_same = len(shared) >= MIN_SUBJECT or not shared.isdisjoint((old.roots[0], old.roots[-1]))
