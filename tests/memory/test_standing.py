@@ -143,6 +143,12 @@ DOUBTED = [
     ("注释写英文", "注释还是改成写中文"),
     ("deploys on friday", "o deploy é na terça, sexta não"),
     ("dark theme only", "we also ship a light theme now"),
+    ("the price field is optional", "price must be filled in"),
+    ("el descuento máximo es 20%", "marketing pide descuentos de hasta 30%"),
+    ("Passwörter laufen nach 90 Tagen ab", "2 Wörter im Passwort, nach 30 Tagen läuft das Passwort ab"),
+    # what another says leaves in doubt at most
+    ("password minimum is 8 characters", "security says 12 characters for passwords"),
+    ("receipts are kept for 10 years", "receipts: 7 years is enough says our tax person, so 7"),
     ("las fechas van en formato dd/mm/aaaa", "de ahora en adelante las fechas van en ISO 8601"),
 ]
 # In other languages: a subject that is known in both, and a change.

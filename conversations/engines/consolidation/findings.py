@@ -11,7 +11,7 @@ from conversations.engines.consolidation import rules
 from conversations.engines.consolidation.answers import find_withdrawn_sources
 from conversations.engines.consolidation.exclusions import find_consumed, read_runs
 from conversations.engines.consolidation.finding import Finding
-from conversations.engines.consolidation.hearsay import OBLIGES
+from conversations.engines.consolidation.hearsay import OBLIGES, is_hearsay
 from conversations.engines.consolidation.lasting import is_at_work
 from conversations.engines.consolidation.matching import Texts
 from conversations.engines.consolidation.repairs import ToolCalls, describe_repair
@@ -306,6 +306,7 @@ def list_changed(earlier: EarlierDecisions, found: Sequence[Finding]) -> dict[st
     decided = earlier.find(one.text for one in found)
     changed = {one.text: [fact for fact in decided[one.text] if alters(one, fact.fact_text)] for one in found}
     near = [one.text for one in found if not is_step(one) and may_revise_near(one.text)]
+    near = [text for text in near if OBLIGES.search(text) or not is_hearsay(text)]
     for text, facts in earlier.find_near(near).items():
         changed[text] += facts
     return changed

@@ -101,9 +101,14 @@ def read_rest(text: str, learned: Iterable[str], is_working: bool = False) -> It
     if any(QUOTE_SIGN.search(part) for part in parts):
         return
     for part in parts:
-        is_idle = ASKS.search(part) or PASSING.search(part) or (is_hearsay(part) and not OBLIGES.search(part))
+        is_idle = ASKS.search(part) or PASSING.search(part) or (is_hearsay(part) and not may_bind(part))
         if not is_idle and part not in known and (not is_working or may_hold(part)):
             yield part
+
+
+def may_bind(hearsay: str) -> bool:
+    """Return whether what another says has to be, or counts something: it may change what was decided."""
+    return bool(OBLIGES.search(hearsay)) or any(claim.values for claim in split_claims(hearsay))
 
 
 def join_taken(parts: Iterable[str]) -> Iterator[str]:

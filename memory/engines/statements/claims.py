@@ -79,6 +79,12 @@ CONNECTING = lazy_pattern(
     + "]+"
 )
 NAME = lazy_pattern(r"(?<=[^.!?:\s]\s)[A-Z]\w[\w.+#-]*|\w+(?:[A-Z_./+#]\w*)+|[A-Za-z]+(?=[^\W\d_a-zA-Z])")
+SAYER = lazy_pattern(  # who says so is no part of what is said
+    r"^\W*(?:(?:the|our|die|der|das|unsere?|la|le|el|a|o) )?(?!(?:i|we|you|ich|wir|je|on|nous|yo|eu)\b)[\w-]+"
+    r" (?:says?|said|wants?|sagt|will|meint|dit|veut|dice|quiere|diz|quer)\b"
+    r"|,? (?:says?|said|sagt|meint|dit|dice|diz) (?:our|the|unsere?|die|der|la|le|el|a|o) [\w-]+"
+    r"(?: (?!so\b)[\w-]+)?(?=$|[,;.])"
+)
 REASON = lazy_pattern(  # why, or an example
     r",?\s+(?:such as|e\.?g\.|z\. ?b\.|par exemple|por ejemplo|por exemplo)\s.*|,\s+(?:like|wie|comme"
     r"|como)\s.*"
@@ -211,7 +217,7 @@ def read_claim(sentence: str) -> Claim:
     plain = write_numbers(bare)
     topic = read_topic(plain)
     values = tuple(find_values(plain))
-    bare = NUMBER.sub(keep_noun, CLOCK.sub(" ", NUMBER_WORD.sub(" ", plain)))
+    bare = NUMBER.sub(keep_noun, CLOCK.sub(" ", NUMBER_WORD.sub(" ", SAYER.sub(" ", plain))))
     return Claim(
         plain,
         tuple(list_roots(bare)),

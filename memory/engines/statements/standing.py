@@ -38,6 +38,7 @@ from memory.engines.statements.choices import (
     turns_round,
 )
 from memory.engines.statements.claims import (
+    SAYER,
     Claim,
     compare,
     join_words,
@@ -161,7 +162,7 @@ def judge_whole(news: Sequence[Claim], olds: Sequence[Claim]) -> Standing:
 
 
 def judge_claims(new: Claim, old: Claim) -> Standing:
-    """Return what one sentence does to another."""
+    """Return what one sentence does to another; what somebody else says leaves it in doubt at most."""
     if new.topic:
         return forget(new, old)
     if old.topic or not new.words or not old.words or "?" in new.text or "？" in new.text:
@@ -173,7 +174,8 @@ def judge_claims(new: Claim, old: Claim) -> Standing:
         for rule in RULES
         if rule is not deny or may_deny(at, part)
     )
-    return found or min(max(clauses, default=Standing.HOLDS), Standing.DOUBTED)
+    found = found or min(max(clauses, default=Standing.HOLDS), Standing.DOUBTED)
+    return min(found, Standing.DOUBTED) if SAYER.search(new.text) else found
 
 
 def forget(new: Claim, old: Claim) -> Standing:
