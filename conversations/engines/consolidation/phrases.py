@@ -69,7 +69,10 @@ PREFERRED = lazy_pattern(
 )
 # What a person puts right: what holds, and what does not.
 CORRECTED = lazy_pattern(
-    r"(?i)\bstop using \S.{0,60}[,;] ?(?:and )?use\b|\btold you (?:not|never) to\b(?!.*\b(?:yet|now)\b)"
+    rf"(?i)^\W*(?:(?:please|pls|bitte|ok|so|and) )*(?:{_USES}|go with) (?!(?:the|an?|this|that|these|my|your"
+    r"|it|de[rnm]|die|das|une?|la|le|el|los|ein\w*)\b)\S.{1,70}?[,;] ?(?:and |und |et |y |e )?(?:do(?:n['’]?t"
+    r"| not)|never|not?|nie(?:mals)?|nicht|kein\w*|pas|jamais|nunca|não)\b"
+    r"|\bstop using \S.{0,60}[,;] ?(?:and )?use\b|\btold you (?:not|never) to\b(?!.*\b(?:yet|now)\b)"
     r"|\btold you (?:already|before|\w+ times)[:,]"
     r"|^\W*(?:please )?(?:(?:remember|keep in mind)(?: that\b|:)|(?:merke? dir|denk daran|vergiss nicht)\b"
     r"|recuerda que|no olvides que|n['’]oublie[zs]? pas que|souviens-toi que|retiens que|覚えて(?:おいて)?"
