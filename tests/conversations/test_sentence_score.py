@@ -40,6 +40,7 @@ LAID_DOWN = [
     "nada de jQuery",
     "我们七点吃饭",
     "cenamos a las nueve",
+    "use mariadb for the ledger, dont bring up sqlite again.",
 ]
 IDLE = [
     "Run the tests again.",
@@ -85,6 +86,10 @@ IDLE = [
     "前の会社ではいつもSVNを使っていた",
     "whoever wrote this clearly hated us",
     "tests are green, finally",
+    "pásame el enlace del PR",
+    "montre-moi le diff",
+    "no funciona, mira otra vez",
+    "use the debugger, don't guess",
 ]
 
 

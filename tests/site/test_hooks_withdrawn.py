@@ -158,6 +158,17 @@ def test_what_a_document_says_changes_nothing(api: Api) -> None:
     assert read_texts(api) == ["We decided to retry webhooks 3 times."]
 
 
+def test_what_somebody_by_trade_counts_is_told_beside_what_was_decided(api: Api) -> None:
+    older, newer = (
+        "We decided to keep receipts for 10 years.",
+        "receipts: 7 years is enough says our tax person",
+    )
+    live(api, "s1", older)
+    live(api, "s2", "someone on the train says 5 years for receipts")
+    live(api, "s3", newer)
+    assert read_texts(api) == [f"was: {older[:-1]}; later: {newer}"]
+
+
 def test_what_another_says_has_to_be_changes_what_was_decided(api: Api) -> None:
     live(api, "s1", "Uploads are always limited to 20 MB.")
     live(api, "s2", "The security review says uploads must be limited to 5 MB, please change that.")

@@ -13,7 +13,7 @@ from conversations.engines.consolidation.approvals import (
     find_question,
     read_approval,
 )
-from conversations.engines.consolidation.hearsay import OBLIGES, SARCASTIC, is_hearsay
+from conversations.engines.consolidation.hearsay import OBLIGES, SARCASTIC, is_documented, is_hearsay
 from conversations.engines.consolidation.lasting import asks_choice, is_at_work, is_passing, is_report, lasts
 from conversations.engines.consolidation.lists import take_rules
 from conversations.engines.consolidation.phrases import (
@@ -41,7 +41,7 @@ from conversations.engines.consolidation.withdrawals import list_instead
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.statements.answered import find_choice
 from memory.engines.statements.choices import list_taken
-from memory.engines.statements.claims import is_negated, split_claims
+from memory.engines.statements.claims import SAYER, is_negated, split_claims
 from memory.engines.statements.personal_facts import read_personal
 from memory.models.hashes import normalise_text
 from memory.patterns import lazy_pattern
@@ -107,8 +107,11 @@ def read_rest(text: str, learned: Iterable[str], is_working: bool = False) -> It
 
 
 def may_bind(hearsay: str) -> bool:
-    """Return whether what another says has to be, or counts something: it may change what was decided."""
-    return bool(OBLIGES.search(hearsay)) or any(claim.values for claim in split_claims(hearsay))
+    """Return whether what another says has to be, or what somebody by name or trade counts, may change what
+    was decided; what documents count does not.
+    """
+    is_counted = SAYER.search(hearsay.lower()) and any(claim.values for claim in split_claims(hearsay))
+    return bool(OBLIGES.search(hearsay) or (is_counted and not is_documented(hearsay)))
 
 
 def join_taken(parts: Iterable[str]) -> Iterator[str]:

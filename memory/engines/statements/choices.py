@@ -111,8 +111,8 @@ def outdoes(newer: str, old: Claim) -> bool:
     """Return whether a text says something of what an older claim chose, and takes another in its place:
     "freezegun is slow, use time-machine".
     """
-    said = read_claim(PART_END.split(newer)[0])
-    is_about = len(said.roots) >= MIN_SAID and said.roots[0] in list_chosen(old) and not old.is_negated
+    first = read_claim(PART_END.split(newer)[0])
+    is_about = len(first.roots) >= MIN_SAID and first.roots[0] in list_chosen(old) and not old.is_negated
     taken = list_taken(newer) if is_about else frozenset()
     return bool(taken) and taken.isdisjoint(old.words)
 

@@ -79,8 +79,10 @@ CONNECTING = lazy_pattern(
     + "]+"
 )
 NAME = lazy_pattern(r"(?<=[^.!?:\s]\s)[A-Z]\w[\w.+#-]*|\w+(?:[A-Z_./+#]\w*)+|[A-Za-z]+(?=[^\W\d_a-zA-Z])")
-SAYER = lazy_pattern(  # who says so is no part of what is said
-    r"^\W*(?:(?:the|our|die|der|das|unsere?|la|le|el|a|o) )?(?!(?:i|we|you|ich|wir|je|on|nous|yo|eu)\b)[\w-]+"
+SAYER = lazy_pattern(  # who says so, by name or trade, is no part of what is said
+    r"^\W*(?:(?:the|our|die|der|das|unsere?|la|le|el) )?"
+    r"(?!(?:i|we|you|he|she|it|they|some\w+|people|every\w+|ich|wir|er|man|jemand|je|on|nous|ils?|elles?|yo|alguien"
+    r"|eu|ele|ela|alguém|docs?|this|that)\b)[\w-]+"
     r" (?:says?|said|wants?|sagt|will|meint|dit|veut|dice|quiere|diz|quer)\b"
     r"|,? (?:says?|said|sagt|meint|dit|dice|diz) (?:our|the|unsere?|die|der|la|le|el|a|o) [\w-]+"
     r"(?: (?!so\b)[\w-]+)?(?=$|[,;.])"
