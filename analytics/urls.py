@@ -7,8 +7,8 @@ from analytics.views.agents import AgentPage, load_session, load_yesterday
 from analytics.views.dashboard import Analytics
 from memory.views.frame.frames import WEB, Page, build_patterns
 from memory.views.frame.navigation import Section, add_section
-from memory.views.sessions.home import add_home_figure, add_home_panel
-from memory.views.sessions.sessions import add_session_panel
+from memory.views.frame.panels import HOME_PANELS, SESSION_PANELS
+from memory.views.sessions.home import add_home_figure
 
 PAGES: list[Page] = [
     ("analytics", Analytics, "analytics"),
@@ -18,5 +18,5 @@ urlpatterns = build_patterns(PAGES, WEB)
 
 add_section(Section("analytics", _("Analytics"), "chart", "g", order=10, place="insights"))
 add_home_figure(load_added_figure)
-add_home_panel("yesterday.html", load_yesterday)
-add_session_panel("session_figures.html", load_session)
+HOME_PANELS.add("yesterday.html", load_yesterday)
+SESSION_PANELS.add("session_figures.html", load_session)

@@ -5,10 +5,10 @@ from django.utils.translation import gettext_lazy as _
 from conversations.views.compare import ComparePage
 from conversations.views.consolidation import ConsolidationPage, Consolidations
 from conversations.views.conversations import (
+    CONVERSATION_PANELS,
     ConversationPage,
     Conversations,
     MessagePage,
-    add_conversation_panel,
 )
 from conversations.views.fork_list import Forks
 from conversations.views.forks import ForkPage, ForkTreePage
@@ -27,8 +27,7 @@ from conversations.views.transfer import (
 )
 from memory.views.frame.frames import WEB, Page, build_patterns
 from memory.views.frame.navigation import BEHAVIOUR, Section, add_section
-from memory.views.sessions.home import add_home_lead
-from memory.views.sessions.sessions import add_session_lead
+from memory.views.frame.panels import HOME_LEADS, SESSION_LEADS
 
 PAGES: list[Page] = [
     ("consolidation", Consolidations, "consolidations"),
@@ -54,10 +53,10 @@ PAGES: list[Page] = [
     ("replays/batches/<uuid:batch_id>", ReplayBatchPage, "replay-batch"),
     ("replays/<uuid:replay_id>", ReplayPage, "replay"),
 ]
-add_conversation_panel("conversation/compaction.html", load_compaction)
-add_session_lead("session_told.html", load_told)
-add_home_lead("home_learned.html", load_learned)
-add_home_lead("home_told.html", load_told_lately)
+CONVERSATION_PANELS.add("conversation/compaction.html", load_compaction)
+SESSION_LEADS.add("session_told.html", load_told)
+HOME_LEADS.add("home_learned.html", load_learned)
+HOME_LEADS.add("home_told.html", load_told_lately)
 urlpatterns = build_patterns(PAGES, WEB)
 
 add_section(Section("conversations", _("Conversations"), "message", "c", order=20, place="sessions"))

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from conversations.views.conversations import add_conversation_panel
+from conversations.views.conversations import CONVERSATION_PANELS
 from curation.views.bundles import (
     BundleDownload,
     BundleKeys,
@@ -19,11 +19,11 @@ from curation.views.review_panels import count_decisions, load_questions, load_r
 from curation.views.scores import ScoreConversation, Scorings, load_scores
 from curation.views.templates import TemplatePage, Templates
 from curation.views.verification import AskJudge, CalibrationPage, JobPage, VerificationPage, load_panel
-from memory.views.facts.fact_panels import add_fact_panel
 from memory.views.frame.frames import WEB, Page, build_patterns
 from memory.views.frame.navigation import SAFETY, SHARE, Section, add_section
+from memory.views.frame.panels import FACT_PANELS, HOME_PANELS
 from memory.views.frame.view_context import REVIEW, add_counter
-from memory.views.sessions.home import add_home_figure, add_home_panel
+from memory.views.sessions.home import add_home_figure
 
 PAGES: list[Page] = [
     ("review", QueuePage, "review"),
@@ -83,9 +83,9 @@ add_section(
         group=SAFETY,
     )
 )
-add_fact_panel("fact/rating.html", load_panel)
-add_fact_panel("fact/questions.html", load_questions)
+FACT_PANELS.add("fact/rating.html", load_panel)
+FACT_PANELS.add("fact/questions.html", load_questions)
 add_counter(REVIEW, count_decisions)
 add_home_figure(load_review_figure)
-add_home_panel("review_waiting.html", load_waiting)
-add_conversation_panel("conversation/scores.html", load_scores)
+HOME_PANELS.add("review_waiting.html", load_waiting)
+CONVERSATION_PANELS.add("conversation/scores.html", load_scores)

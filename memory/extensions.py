@@ -30,3 +30,9 @@ def find_extension(place: str, name: str) -> Any:
     """Return what the apps add to a place under a name; None without one. The others are not loaded."""
     path = list_extensions().get(place, {}).get(name)
     return import_string(path) if path else None
+
+
+@cache
+def load_classes(paths: tuple[str, ...]) -> tuple[Any, ...]:
+    """Return an instance of each class that a setting names."""
+    return tuple(import_string(path)() for path in paths)

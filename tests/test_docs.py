@@ -330,6 +330,17 @@ def test_the_guide_of_the_code_is_three_screens() -> None:
     assert len(page("docs/development.md").splitlines()) <= MAX_GUIDE_LINES
 
 
+def test_the_guide_of_the_code_names_what_is_there() -> None:
+    folders = [*CODE, "tests"]
+    files = {str(file.relative_to(ROOT)) for name in folders for file in (ROOT / name).rglob("*.py")}
+    code = "\n".join((ROOT / file).read_text() for file in files)
+    names = spoken(page("docs/development.md"))
+    paths = [name for name in names if re.fullmatch(r"[\w/]+\.py", name)]
+    assert [path for path in paths if not any(f"/{file}".endswith(f"/{path}") for file in files)] == []
+    words = [name.split(".")[-1] for name in names if re.fullmatch(r"[\w.]*(?:_[a-z]|[a-z][A-Z])\w*", name)]
+    assert [word for word in words if not re.search(rf"\b{word}\b", code)] == []
+
+
 def test_the_words_of_a_user_are_few() -> None:
     first = page("docs/concepts.md").split("## In full")[0]
     assert 15 <= len(re.findall(r"^\| \*\*[\w ]+\*\* \|", first, re.MULTILINE)) <= 20

@@ -1,6 +1,6 @@
 """Conversations: their list, each with its messages, and a page for a message."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +18,7 @@ from conversations.views.thread import list_entries, load_notes
 from memory.engines.facts.links import LinkEngine
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
+from memory.views.frame.panels import Panels
 from memory.views.frame.view_context import ViewContext
 from memory.views.generic.actions import Action
 from memory.views.generic.deletion import DeletablePage, build_deletion
@@ -28,15 +29,7 @@ from memory.views.text.error_text import error_sentence
 from memory.views.text.labels import RUN_WORDS
 
 MAX_FORKS = 10  # at the side of a thread
-# Templates of apps to the right, and what each shows of a conversation as ``panel``.
-PANELS: list[tuple[str, Callable[[ViewContext, Conversation], Any]]] = []
-
-
-def add_conversation_panel(template: str, load: Callable[[ViewContext, Conversation], Any]) -> None:
-    """Show a panel at the side of a conversation."""
-    PANELS.append((template, load))
-
-
+CONVERSATION_PANELS = Panels()  # at its side
 LABELS = {
     "session_id": _("Session"),
     "agent_id": _("Agent"),
@@ -101,7 +94,7 @@ class ConversationPage(DeletablePage):
             "begin_at": self.request.GET.get("message", ""),
             "thinking": may_read_thinking(self.reader.actor),
         }
-        shown["panels"] = [(template, load(self.reader, one)) for template, load in PANELS]
+        shown["panels"] = CONVERSATION_PANELS.load(self.reader, one)
         return super().get_context_data(**shown, **load_forks(self.reader, one), **kwargs)
 
     def _list_messages(self, uid: UUID) -> Any:

@@ -26,6 +26,7 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, Sorting, paginate
+from memory.engines.versions.blanking import lock_branches
 from memory.engines.versions.kinds import models_by_kind
 from memory.exceptions import Exists, IllegalTransition, NotFound
 from memory.models import Branch, HiddenVersion, Session
@@ -168,11 +169,6 @@ def show_rest(project_id: UUID) -> None:
     mark_documents(project_id)
     if not active:
         Branch.objects.filter(project=project_id, masked=True).update(masked=False)
-
-
-def lock_branches(project_id: UUID) -> None:
-    """Lock every branch: whoever writes next sees what is in quarantine."""
-    list(Branch.objects.select_for_update().filter(project=project_id).order_by("pk").values_list("pk"))
 
 
 def count_hidden(quarantine: Quarantine) -> dict[str, int]:

@@ -2,11 +2,8 @@
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Protocol
 from uuid import UUID
-
-from django.utils.module_loading import import_string
 
 from memory.actors import Actor
 from memory.conf import conf
@@ -17,6 +14,7 @@ from memory.engines.merging.checked_merge import MergeCheck, check_plan, merge_c
 from memory.engines.merging.plan import APPLIED, CONFLICT, IDENTICAL, FullPlan, PlanItem
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.merging.strategies import CHERRY_PICK, MergeOptions, find_branches
+from memory.extensions import load_classes
 from memory.models import AgentTask, Branch, Fact, TaskAgent
 from memory.models.policies import Gate
 from memory.texts import split_names
@@ -65,13 +63,8 @@ class CompletedTask:
 
 def run_hooks(name: str, subject: TaskAgent | AgentTask, actor: Actor) -> None:
     """Call a method of every hook, in the order of the setting."""
-    for hook in load_hooks(tuple(conf().task_hooks)):
+    for hook in load_classes(tuple(conf().task_hooks)):
         getattr(hook, name)(subject, actor)
-
-
-@cache
-def load_hooks(paths: tuple[str, ...]) -> tuple[TaskHook, ...]:
-    return tuple(import_string(path)() for path in paths)
 
 
 def act_for_task(actor: Actor) -> Actor:

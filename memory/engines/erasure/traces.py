@@ -6,14 +6,12 @@ Whatever stands in for a text is the mark; the rows themselves stay.
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Protocol
 from uuid import UUID
 
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.module_loading import import_string
 
 from memory.conf import conf
 from memory.db.budget import take_within
@@ -28,6 +26,7 @@ from memory.engines.support.idempotency import hash_text
 from memory.engines.support.text_finder import TextFinder
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.pair_answers import get_pair_answers
+from memory.extensions import load_classes
 from memory.models import (
     BranchedModel,
     Commit,
@@ -73,7 +72,7 @@ class Traces:
         """Replace every trace, in short transactions; return how many rows had one."""
         buffer.flush()
         count = sum(map(self._redact_columns, list_columns()))
-        count += sum(eraser.erase_traces(self) for eraser in load_erasers(tuple(conf().trace_erasers)))
+        count += sum(eraser.erase_traces(self) for eraser in load_classes(tuple(conf().trace_erasers)))
         count += self._erase_sessions() + self._erase_statements()
         return count + self._erase_answers() + self._erase_rest()
 
@@ -194,11 +193,6 @@ class Traces:
 
     def _found(self, text: str) -> bool:
         return self.finder.redact(text, ERASED_MARK) != text
-
-
-@cache
-def load_erasers(paths: tuple[str, ...]) -> tuple[TraceEraser, ...]:
-    return tuple(import_string(path)() for path in paths)
 
 
 def change_rows(rows: models.QuerySet, columns: Sequence[str], change: Callable[[Any], list[Any]]) -> int:

@@ -7,13 +7,11 @@ not fit is what is worth least, not what is oldest.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from typing import Annotated, Any, NamedTuple, Protocol
 from uuid import UUID
 
 from django.db.models import Max, Q
 from django.utils import timezone
-from django.utils.module_loading import import_string
 
 from memory.actors import Actor
 from memory.conf import conf
@@ -36,6 +34,7 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.repositories import find_repository, is_elsewhere
+from memory.extensions import load_classes
 from memory.models import AgentTask, Branch, Fact, Observation, Session, TaskObjective
 from memory.texts import BRIEFING_TAG
 
@@ -87,7 +86,7 @@ def start_context(session: Session, actor: Actor, lineage: Lineage, now: datetim
     one.
     """
     where = f" in {fenced_line(session.project_path)}" if session.project_path else ""
-    parts_of_apps = load_parts(tuple(conf().briefing_parts))
+    parts_of_apps = load_classes(tuple(conf().briefing_parts))
     planned = [*plan_tasks(session), *(one for part in parts_of_apps for one in part.plan(session))]
     newest = plan_relevant(session, lineage, now)
     read_together([*planned, *newest.statements])
@@ -119,7 +118,7 @@ def describe_parts(
     session: Session, actor: Actor, now: datetime, lines: Sequence[str]
 ) -> tuple[list[UUID], list[str]]:
     """Return what other apps tell a session, as far as the budget goes, and the facts among it."""
-    found = [part.describe(session, actor, now) for part in load_parts(tuple(conf().briefing_parts))]
+    found = [part.describe(session, actor, now) for part in load_classes(tuple(conf().briefing_parts))]
     budget, taken = open_budget(lines), list[str]()
     for line in (line for part in found for line in part.lines):
         if not budget.take(line):
@@ -127,11 +126,6 @@ def describe_parts(
         taken.append(line)
     named = [uid for part in found for uid in part.fact_ids]
     return [uid for uid in named if any(shorten_id(uid) in line for line in taken)], taken
-
-
-@cache
-def load_parts(paths: tuple[str, ...]) -> tuple[BriefingPart, ...]:
-    return tuple(import_string(path)() for path in paths)
 
 
 def describe_task(task: AgentTask) -> Iterator[str]:

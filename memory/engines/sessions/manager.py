@@ -4,14 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cache, partial
+from functools import partial
 from typing import Annotated, Any, ClassVar, Protocol, Self, Unpack
 from uuid import UUID
 
 from django.db.models import F, Min, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
-from django.utils.module_loading import import_string
 from django.utils.text import Truncator
 
 from memory.actors import Actor, own_session
@@ -43,6 +42,7 @@ from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.repositories import is_elsewhere
 from memory.exceptions import Conflict, NotFound, QuotaExceeded
+from memory.extensions import load_classes
 from memory.models import Branch, BranchedModel, Fact, Session
 from memory.queue.producer import enqueue
 from memory.repository_names import ANY
@@ -296,12 +296,7 @@ class SessionManager:
 
 def session_parts() -> tuple[SessionPart, ...]:
     """Return the configured session parts of other apps."""
-    return load_parts(tuple(conf().session_parts))
-
-
-@cache
-def load_parts(paths: tuple[str, ...]) -> tuple[SessionPart, ...]:
-    return tuple(import_string(path)() for path in paths)
+    return load_classes(tuple(conf().session_parts))
 
 
 def find_previous(session: Session) -> Session | None:

@@ -1,16 +1,14 @@
 """What was erased: asked by whatever writes versions that it did not make, such as merges and imports."""
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from typing import Any, Protocol, TypeVar
 from uuid import UUID, uuid5
-
-from django.utils.module_loading import import_string
 
 from memory.conf import conf
 from memory.db.expressions import NotHiddenConfirmation
 from memory.db.raw_select import Statement, fetch_each, plan_equal, select_equal
 from memory.exceptions import Conflict
+from memory.extensions import load_classes
 from memory.models import Branch, BranchedModel, ErasedMemory, Erasure, Fact, HiddenVersion, Session
 from memory.models.base import ERASED_MARK
 
@@ -93,13 +91,8 @@ class CommitMasker(Protocol):
 def mask_commit(commit: Any, rows: Sequence[BranchedModel]) -> None:
     """Hide what of a commit has to be; nothing is asked where nothing is in quarantine."""
     if commit.branch.masked:
-        for masker in load_maskers(tuple(conf().commit_maskers)):
+        for masker in load_classes(tuple(conf().commit_maskers)):
             masker.mask_commit(commit, rows)
-
-
-@cache
-def load_maskers(paths: tuple[str, ...]) -> tuple[CommitMasker, ...]:
-    return tuple(import_string(path)() for path in paths)
 
 
 def find_hidden(vids: Iterable[int]) -> set[int]:

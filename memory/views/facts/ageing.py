@@ -21,9 +21,9 @@ from memory.operations.ageing import AGEING
 from memory.operations.facts import FACTS
 from memory.views.access.project_settings import SettingsPage, change_settings
 from memory.views.facts.bulk import read_tick
-from memory.views.facts.fact_panels import add_fact_panel
 from memory.views.frame.frames import add_page
 from memory.views.frame.navigation import BEHAVIOUR, Section, add_section
+from memory.views.frame.panels import FACT_PANELS
 from memory.views.frame.view_context import ViewContext
 from memory.views.generic.actions import Action
 from memory.views.generic.filter_tokens import refuse_unknown
@@ -175,7 +175,7 @@ def load_archiving(reader: ViewContext, fact: Fact) -> AgedVersion | None:
     return row
 
 
-add_fact_panel("fact/archiving.html", load_archiving)
+FACT_PANELS.add("fact/archiving.html", load_archiving)
 add_section(
     Section(
         "ageing", lazy("Ageing"), "clock", "z", scope="curate", order=40, place="settings", group=BEHAVIOUR

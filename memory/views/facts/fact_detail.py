@@ -21,9 +21,9 @@ from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.exceptions import Day1Error, NotFound
 from memory.models import Fact, RecallLog
 from memory.views.facts.fact_form import CATEGORIES, FactForm, shown_as
-from memory.views.facts.fact_panels import load_panels
 from memory.views.facts.search import split_signals
 from memory.views.frame.base import ProjectPage, base_context
+from memory.views.frame.panels import FACT_PANELS
 from memory.views.frame.view_context import ViewContext
 
 VERSIONS = 10
@@ -69,7 +69,7 @@ def fact_context(reader: ViewContext, fact: Fact, cursor: str) -> dict[str, Any]
         "evidence": evidence,
         **describe_recalls(reader, evidence.recalls),
         "similar": similar,
-        "panels": load_panels(reader, fact),
+        "panels": FACT_PANELS.load(reader, fact),
     }
     return {**context, **read_history(reader, fact.uid, cursor)}
 

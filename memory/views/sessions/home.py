@@ -15,6 +15,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.store.health import check_health, is_damaged
 from memory.views.access.agent_setup import setup_context
 from memory.views.frame.base import ProjectPage
+from memory.views.frame.panels import HOME_LEADS, HOME_PANELS
 from memory.views.frame.view_context import ViewContext
 from memory.views.sessions.activity import describe_bursts
 from memory.views.sessions.question_rows import describe_recall
@@ -36,24 +37,11 @@ class Figure:
 
 
 FIGURES: list[Callable[[ViewContext], Figure | None]] = []  # of apps to the right
-# Templates of apps to the right, and what each shows as ``panel``; None: nothing.
-PANELS: list[tuple[str, Callable[[ViewContext], Any]]] = []
-LEADS: list[tuple[str, Callable[[ViewContext], Any]]] = []  # panels with which Home opens
 
 
 def add_home_figure(load: Callable[[ViewContext], Figure | None]) -> None:
     """Show a figure on Home, unless there is none."""
     FIGURES.append(load)
-
-
-def add_home_panel(template: str, load: Callable[[ViewContext], Any]) -> None:
-    """Show a panel on Home."""
-    PANELS.append((template, load))
-
-
-def add_home_lead(template: str, load: Callable[[ViewContext], Any]) -> None:
-    """Show a panel with which Home opens."""
-    LEADS.append((template, load))
 
 
 class Home(ProjectPage):
@@ -72,9 +60,9 @@ class Home(ProjectPage):
             health=health,
             troubles=describe_troubles(health),
             is_empty=is_empty,
-            leads=self.load_panels(LEADS),
+            leads=HOME_LEADS.load(self.reader),
             figures=[figure for load in FIGURES if (figure := load(self.reader)) is not None],
-            panels=self.load_panels(PANELS),
+            panels=HOME_PANELS.load(self.reader),
             feed=self.feed(),
             work=self.work(),
             **describe_recall(self.reader),
@@ -93,12 +81,6 @@ class Home(ProjectPage):
             return check_health(self.reader.actor)
         key = f"health:{self.reader.project.pk}"
         return cache.get_or_set(key, lambda: check_health(self.reader.actor), HEALTH_TTL_SECONDS) or {}
-
-    def load_panels(
-        self, panels: Sequence[tuple[str, Callable[[ViewContext], Any]]]
-    ) -> list[tuple[str, Any]]:
-        loaded = [(template, load(self.reader)) for template, load in panels]
-        return [(template, panel) for template, panel in loaded if panel is not None]
 
     def work(self) -> list[Work]:
         """Return the work of the current day: today, or that of the past point."""

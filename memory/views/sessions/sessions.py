@@ -1,6 +1,6 @@
 """Sessions: the runs of agents, and the facts that they wrote."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -8,27 +8,11 @@ from django.utils.translation import gettext_lazy as _
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.sessions.manager import SessionManager, set_titles
-from memory.models import Session
 from memory.operations.sessions import SESSIONS
-from memory.views.frame.view_context import ViewContext
+from memory.views.frame.panels import SESSION_LEADS, SESSION_PANELS
 from memory.views.generic.deletion import DeletablePage, build_deletion
 from memory.views.generic.list_page import ListPage
 from memory.views.text.labels import FIELDS, RUN_WORDS
-
-Panel = tuple[str, Callable[[ViewContext, Session], Any]]
-# Templates of apps to the right, and what each shows of a session as ``panel``.
-LEADS: list[Panel] = []
-PANELS: list[Panel] = []
-
-
-def add_session_lead(template: str, load: Callable[[ViewContext, Session], Any]) -> None:
-    """Show a panel with which the page of a session opens."""
-    LEADS.append((template, load))
-
-
-def add_session_panel(template: str, load: Callable[[ViewContext, Session], Any]) -> None:
-    """Show a panel of what a session did."""
-    PANELS.append((template, load))
 
 
 class Sessions(ListPage):
@@ -89,9 +73,8 @@ class SessionPage(DeletablePage):
             **self.paging(),
         )
         set_titles([session])
-        leads, panels = (
-            [(template, load(self.reader, session)) for template, load in each] for each in (LEADS, PANELS)
-        )
+        leads = SESSION_LEADS.load(self.reader, session)
+        panels = SESSION_PANELS.load(self.reader, session)
         return super().get_context_data(
             title=session.title, session=session, page=learned, leads=leads, panels=panels, **kwargs
         )
