@@ -1,6 +1,7 @@
 """Latency at 100,000 facts, each figure with its baseline in the same run.
 
   .venv/bin/python -m bench.latency [--facts 100000] [--only search,branch] [--data-dir DIR] [--keep]
+  .venv/bin/python -m bench.latency --only mixed [--minutes 10]
 
 Exit status 1 when a bound is missed.
 """
@@ -21,17 +22,19 @@ from bench import local_engine, store_builder
 from bench.baseline_sqlite import BareRows, BareSearch, copy_store
 from bench.corpus import Vocabulary
 from bench.engine_search import Searches, embedded, queries
-from bench.http_load import bulk, searches, writes
+from bench.http_load import bulk, mixed, searches, writes
 from bench.memory_usage import footprint
 from bench.report import Figure, p50, table, timed
-from bench.server import serving
+from bench.server import serving, time_first_answer
 from bench.store_builder import SEED, Size
 
-PARTS = ("search", "branch", "filters", "fork", "http", "writes", "bulk", "memory")
+PARTS = ("search", "branch", "filters", "fork", "http", "writes", "bulk", "memory", "start")
+LONG = ("mixed",)  # by name only
 IN_ENGINE = ("search", "branch", "filters")
 STORE = "day1.sqlite3"
 WARM = 5
 FORKS = 30
+STARTS, MAX_START_MS = 5, 1500
 
 
 def main() -> None:
@@ -52,7 +55,8 @@ def main() -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Latency at 100,000 facts, beside bare SQLite and numpy.")
     parser.add_argument("--facts", type=int, default=100_000, help="thousands; each with 3 old versions")
-    parser.add_argument("--only", default=",".join(PARTS), help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--only", default=",".join(PARTS), help=f"of {', '.join(PARTS + LONG)}")
+    parser.add_argument("--minutes", type=float, default=10, help="of the part mixed")
     parser.add_argument("--queries", type=int, default=60)
     parser.add_argument("--data-dir", type=Path, default=Path(tempfile.gettempdir()) / "day1-bench")
     parser.add_argument("--keep", action="store_true", help="leave the store for the next run")
@@ -60,7 +64,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()
     options.only = options.only.split(",")
-    if unknown := set(options.only) - set(PARTS):
+    if unknown := set(options.only) - {*PARTS, *LONG}:
         parser.error(f"there is no part {', '.join(sorted(unknown))}")
     if options.facts < 1000 or options.facts % 1000:
         parser.error("--facts takes whole thousands")
@@ -79,7 +83,7 @@ class Run:
         self.actor = local_engine.local()
         self.key = self.new_key()
         # The other parts write with the embedder off; embedding those texts would distort the memory figure.
-        self.apart = self.copy_work("apart") if self.select_kinds("memory") else None
+        self.apart = self.copy_work("apart") if self.select_kinds("memory", "mixed") else None
         # The vocabulary is the store's, the texts drawn from it are new.
         self.words = Vocabulary(np.random.default_rng(SEED))
         self.words.rng = np.random.default_rng(SEED + 1)
@@ -107,6 +111,10 @@ class Run:
             yield from self.over_http(kinds)
         if self.select_kinds("memory"):
             yield from self.memory()
+        if self.select_kinds("start"):
+            yield self.start()
+        if self.select_kinds("mixed"):
+            yield from self.mixed()
 
     # ---- in this process -------------------------------------------------------------------------
 
@@ -163,6 +171,19 @@ class Run:
         with serving(self.apart) as running:
             running.key = self.key
             yield from footprint(running.client(), running.process.pid, self.counted, self.words)
+
+    def start(self) -> Figure:
+        """Measure the time from the start of the program to its first answer; files are in the cache then."""
+        took = [time_first_answer(self.work, self.key) for _ in range(STARTS + 1)][1:]
+        name = "first answer after `up`, p50"
+        return Figure(name, p50(took), "ms", MAX_START_MS, f"≤ {MAX_START_MS} ms")
+
+    def mixed(self) -> Iterator[Figure]:
+        """Measure a mixed load with the default embedder."""
+        assert self.apart is not None
+        with serving(self.apart) as running:
+            running.key = self.key
+            yield from mixed(running, self.words, self.options.minutes)
 
     def new_key(self) -> str:
         """Create a key with a practically unlimited rate."""

@@ -1,5 +1,6 @@
 """Peak memory of the server's process tree while it embeds and searches."""
 
+import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -32,7 +33,7 @@ class Peak(threading.Thread):
         processes = tree(self.root)
         self.rss = max(self.rss, sum(kib(pid, "status", "VmRSS") for pid in processes) * KB)
         self.own = max(self.own, sum(kib(pid, "smaps_rollup", "Pss_Anon") for pid in processes) * KB)
-        self.pss = max(self.pss, sum(kib(pid, "smaps_rollup", "Pss") for pid in processes) * KB)
+        self.pss = max(self.pss, pss(self.root))
 
     def stop(self) -> None:
         self.done.set()
@@ -69,6 +70,20 @@ def _search_while_pending(client: Client, queries: Sequence[Query]) -> tuple[int
         if time.monotonic() - started > TIMEOUT_SECONDS:
             raise SystemExit("The texts are still not embedded.")
     return count, time.monotonic() - started
+
+
+def pss(root: int) -> float:
+    """Return the megabytes of a process and its descendants, what they share counted once."""
+    return sum(kib(pid, "smaps_rollup", "Pss") for pid in tree(root)) * KB
+
+
+def cpu_seconds(root: int) -> float:
+    """Return the processor time that a process and its running descendants have taken."""
+    ticks = 0
+    for pid in tree(root):
+        fields = (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def tree(root: int) -> list[int]:

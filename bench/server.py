@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from urllib.parse import quote, urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
 START = 180  # seconds
+LOG = "bench-server.log"
 
 
 class Refused(RuntimeError):
@@ -73,17 +75,47 @@ class Running:
 @contextmanager
 def serving(folder: Path, embedder: str = "minilm") -> Iterator[Running]:
     """Run ``manage.py up`` on a data folder and a free port, until the block ends."""
-    log = folder / "bench-server.log"
+    process = _start(folder, embedder)
+    try:
+        yield Running(process, folder, _address(process, folder / LOG))
+    finally:
+        _end(process)
+
+
+def time_first_answer(folder: Path, key: str, embedder: str = "minilm") -> float:
+    """Start a server; return the milliseconds until it has answered with a fact list, and stop it."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    started = time.perf_counter()
+    process = _start(folder, embedder, port)
+    try:
+        _wait_for_port(process, port, folder / LOG)
+        client = Client(f"http://127.0.0.1:{port}", key)
+        client.ask("GET", "/facts?limit=1")  # waits in the queue of the socket until somebody serves
+        took = time.perf_counter() - started
+        client.close()
+    finally:
+        _end(process)
+    return took * 1000
+
+
+def _wait_for_port(process: subprocess.Popen, port: int, log: Path) -> None:
+    while process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        except ConnectionRefusedError:
+            time.sleep(0.005)
+    raise RuntimeError(f"The server did not start:\n{log.read_text()[-2000:]}")
+
+
+def _start(folder: Path, embedder: str, port: int = 0) -> subprocess.Popen:
     folder.mkdir(parents=True, exist_ok=True)
     environment = {**os.environ, "DAY1_EMBEDDER": embedder, "DAY1_NO_BOOTSTRAP": "1"}
     environment.pop("DJANGO_SETTINGS_MODULE", None)
-    command = [sys.executable, str(ROOT / "manage.py"), "up", "--port", "0", "--data-dir", str(folder)]
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=environment)
-    try:
-        yield Running(process, folder, _address(process, log))
-    finally:
-        _end(process)
+    command = [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(port), "--data-dir", str(folder)]
+    with (folder / LOG).open("wb") as output:
+        return subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=environment)
 
 
 def _address(process: subprocess.Popen, log: Path) -> str:
