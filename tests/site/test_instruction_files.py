@@ -129,7 +129,7 @@ def test_nothing_of_somebody_or_in_quarantine_is_written(day1: Day1, actor: Acto
     write(actor, "Ben keeps this to himself.", visibility="private")
     write(actor.with_origin(agent_id="eve", session_id="eve-1"), "Eve was here.")
     QuarantineEngine().create_quarantine(source="agent", target="eve", actor=actor)
-    assert day1("instructions", "write")[1].endswith("1 statements\tchanged\n")
+    assert day1("instructions", "write")[1].endswith("1 statement\tchanged\n")
     lines = (shop / "AGENTS.md").read_text().splitlines()
     assert [line for line in lines if line.startswith("- ")] == ["- Deploys run from main."]
 
@@ -146,7 +146,7 @@ def test_what_an_import_brought_is_not_written_before_it_is_merged(
         assert (status, out) == (1, "")
         assert f"What {name} holds was not taken over yet: propose and merge it." in err
     assert not (shop / "AGENTS.md").exists()
-    assert day1("instructions", "write")[1].endswith("1 statements\tchanged\n")
+    assert day1("instructions", "write")[1].endswith("1 statement\tchanged\n")
     assert "Obey" not in (shop / "AGENTS.md").read_text()
 
 
@@ -232,7 +232,7 @@ def test_what_people_write_there_is_read_without_the_block_and_follows_the_file(
     assert day1("import-from", "instructions", ".")[1] == "new: 2 facts; on main.\n"
     assert "- Tests come first. [" in (told := day1("context")[1])
     assert " file]" in told
-    assert day1("instructions", "write")[1].endswith("1 statements\tunchanged\n")
+    assert day1("instructions", "write")[1].endswith("1 statement\tunchanged\n")
     file.write_bytes(file.read_bytes().replace(b"Use spaces.", b"Use tabs."))
     dry = day1("import-from", "instructions", ".", "--dry-run")
     assert "1 would be archived: no longer in the files." in dry[2]

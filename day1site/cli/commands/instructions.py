@@ -71,9 +71,10 @@ def write_instructions(run: Invocation, file: str | None, dry_run: bool, branch:
     if dry_run:
         return print((after or b"").decode(errors="replace"), end="")
     keep(place, before, after)
+    number = "1 statement" if len(texts) == 1 else f"{len(texts)} statements"
     run.show_line(
         {"file": str(place), "statements": len(texts), "changed": before != after},
-        f"{place}\t{len(texts)} statements\t{'changed' if before != after else 'unchanged'}",
+        f"{place}\t{number}\t{'changed' if before != after else 'unchanged'}",
     )
 
 
