@@ -13,7 +13,7 @@ from conversations.views.conversations import (
 from conversations.views.fork_list import Forks
 from conversations.views.forks import ForkPage, ForkTreePage
 from conversations.views.home_leads import load_learned, load_told_lately
-from conversations.views.learning import Learning, SwitchRule
+from conversations.views.learning import Learning, SwitchRule, describe_learning
 from conversations.views.pick import PickPage
 from conversations.views.replay_batches import ReplayBatches, ReplayBatchPage
 from conversations.views.replays import NewReplay, ReplayPage, Replays
@@ -26,7 +26,7 @@ from conversations.views.transfer import (
     load_compaction,
 )
 from memory.views.frame.frames import WEB, Page, build_patterns
-from memory.views.frame.navigation import BEHAVIOUR, Section, add_section
+from memory.views.frame.navigation import BEHAVIOUR, Section, add_section, add_setting
 from memory.views.frame.panels import HOME_LEADS, SESSION_LEADS
 
 PAGES: list[Page] = [
@@ -61,8 +61,13 @@ urlpatterns = build_patterns(PAGES, WEB)
 
 add_section(Section("conversations", _("Conversations"), "message", "c", order=20, place="sessions"))
 add_section(Section("consolidations", _("Consolidation"), "merge", "i", order=30, place="insights"))
-add_section(
-    Section(
-        "learning", _("Learning"), "gear", "n", scope="curate", order=30, place="settings", group=BEHAVIOUR
-    )
+add_setting(
+    "learning",
+    _("Learning"),
+    "gear",
+    "n",
+    scope="curate",
+    group=BEHAVIOUR,
+    order=30,
+    describe=describe_learning,
 )

@@ -20,9 +20,10 @@ from curation.views.scores import ScoreConversation, Scorings, load_scores
 from curation.views.templates import TemplatePage, Templates
 from curation.views.verification import AskJudge, CalibrationPage, JobPage, VerificationPage, load_panel
 from memory.views.frame.frames import WEB, Page, build_patterns
-from memory.views.frame.navigation import SAFETY, SHARE, Section, add_section
+from memory.views.frame.navigation import SAFETY, SHARE, Section, add_section, add_setting
 from memory.views.frame.panels import FACT_PANELS, HOME_PANELS
 from memory.views.frame.view_context import REVIEW, add_counter
+from memory.views.generic.list_page import describe_list
 from memory.views.sessions.home import add_home_figure
 
 PAGES: list[Page] = [
@@ -67,21 +68,22 @@ add_section(
         is_tab=False,
     )
 )
-add_section(Section("handoffs", _("Handoffs"), "out", "w", order=50, place="settings", group=SHARE))
-add_section(Section("bundles", _("Bundles"), "project", "d", order=70, place="settings", group=SHARE))
-add_section(Section("imports", _("Imports"), "down", "", order=75, place="settings", group=SHARE))
-add_section(Section("templates", _("Templates"), "copy", "p", order=60, place="settings", group=SHARE))
-add_section(
-    Section(
-        "quarantines",
-        _("Quarantine"),
-        "archived",
-        "y",
-        scope="curate",
-        order=80,
-        place="settings",
-        group=SAFETY,
-    )
+for part, title, drawing, letter, order, listed in (
+    ("handoffs", _("Handoffs"), "out", "w", 50, Handoffs),
+    ("templates", _("Templates"), "copy", "p", 60, Templates),
+    ("bundles", _("Bundles"), "project", "d", 70, Bundles),
+    ("imports", _("Imports"), "inbox", "", 75, Imports),
+):
+    add_setting(part, title, drawing, letter, group=SHARE, order=order, describe=describe_list(listed))
+add_setting(
+    "quarantines",
+    _("Quarantine"),
+    "archived",
+    "y",
+    scope="curate",
+    group=SAFETY,
+    order=80,
+    describe=describe_list(Quarantines),
 )
 FACT_PANELS.add("fact/rating.html", load_panel)
 FACT_PANELS.add("fact/questions.html", load_questions)

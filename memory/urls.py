@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.discovery import import_modules
 from memory.views.access.agent_setup import FirstEvent
-from memory.views.access.keys import Keys, RevokeKey, RotateKey
+from memory.views.access.keys import Keys, RevokeKey, RotateKey, describe_keys
 from memory.views.access.members import ChangeMember, Invite, Members, RemoveMember, RevokeInvitation
 from memory.views.branches.branches import Branches, BranchPage
 from memory.views.branches.commits import CommitPage
@@ -21,10 +21,11 @@ from memory.views.frame import frames
 from memory.views.frame.command_palette import Palette
 from memory.views.frame.frames import WEB, Page, build_patterns
 from memory.views.frame.location_switch import SwitchLocation
-from memory.views.frame.navigation import ACCESS, SAFETY, Section, add_section
+from memory.views.frame.navigation import ACCESS, SAFETY, Section, add_section, add_setting
+from memory.views.generic.list_page import describe_list
 from memory.views.sessions.home import Help, Home
 from memory.views.sessions.sessions import SessionPage, Sessions
-from memory.views.store.audit import Audit
+from memory.views.store.audit import Audit, describe_newest
 
 PAGES: list[Page] = [
     ("", Home, "home"),
@@ -74,10 +75,10 @@ add_section(Section("observations", _("Observations"), "command", "o", order=30,
 add_section(Section("graph", _("Graph"), "link", "l", order=40, place="insights"))
 add_section(Section("branches", _("Branches"), "branch", "b", order=10, place="branches"))
 add_section(Section("merge-requests", _("Merge requests"), "merge", "q", order=20, place="branches"))
-add_section(
-    Section("keys", _("Agents & keys"), "key", "k", scope="admin", order=10, place="settings", group=ACCESS)
+add_setting(
+    "keys", _("Agents & keys"), "key", "k", scope="admin", group=ACCESS, order=10, describe=describe_keys
 )
-add_section(Section("members", _("Members"), "members", "m", order=20, place="settings", group=ACCESS))
-add_section(
-    Section("audit", _("Audit"), "history", "a", scope="admin", order=95, place="settings", group=SAFETY)
+add_setting("members", _("Members"), "members", "m", group=ACCESS, order=20, describe=describe_list(Members))
+add_setting(
+    "audit", _("Audit"), "history", "a", scope="admin", group=SAFETY, order=95, describe=describe_newest
 )

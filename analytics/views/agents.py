@@ -5,7 +5,6 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from analytics.engines.days import AgentDay
@@ -24,8 +23,7 @@ class AgentPage(ProjectPage):
     """One agent, named by ?key=, since its name may contain any characters."""
 
     reads_past = True
-    template_name, section = "agent.html", "analytics"
-    extra_context = {"list_title": lazy("Analytics")}
+    template_name, section = "agent.html", "insights"
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         agent = request.GET.get("key", "")
@@ -43,6 +41,7 @@ class AgentPage(ProjectPage):
         sessions = SessionManager().get_recent_sessions(
             actor=self.reader.actor, branch_name=self.reader.branch.name, agent_id=agent, limit=MAX_SESSIONS
         )
+        self.reader.name_sessions(session.key for session in sessions.results)
         return super().get_context_data(title=agent, one=self.figures, sessions=sessions, **kwargs)
 
 

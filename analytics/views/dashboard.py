@@ -13,11 +13,12 @@ from analytics.engines.engine import AnalyticsEngine
 from analytics.engines.junk import GROUPS
 from analytics.engines.ranges import MAX_DAYS
 from analytics.views.tellings import show_tellings
+from conversations.views.home_leads import choose_sample
 from memory.answers.derived import render_derived
 from memory.conf import conf
 from memory.exceptions import Invalid
 from memory.views.facts.bulk import BulkActions, mark_ticked
-from memory.views.frame.base import ProjectPage
+from memory.views.frame.base import MovedPage, ProjectPage
 from memory.views.frame.sparklines import draw_sparkline
 from memory.views.frame.widgets import parse_number
 from memory.views.sessions.question_rows import describe_recall_changes
@@ -42,9 +43,15 @@ SERIES: dict[str, Any] = {
 }
 
 
-class Analytics(BulkActions, ProjectPage):
+class MovedAnalytics(MovedPage):
+    """The address of Insights before its page had that name."""
+
+    to = ("insights",)
+
+
+class Insights(BulkActions, ProjectPage):
     reads_past = True
-    template_name, section, title = "analytics.html", "analytics", lazy("Analytics")
+    template_name, section, title = "insights.html", "insights", lazy("Insights")
 
     @property
     def days(self) -> int:
@@ -73,7 +80,9 @@ class Analytics(BulkActions, ProjectPage):
         overview = found.overview
         shown: dict[str, Any] = {"overview": overview, "ranges": RANGES, "chosen_days": self.days}
         shown |= {"figures": self._list_series(found.trends), "warning": describe_yield(overview)}
-        shown |= {"told": show_tellings(self.request, self.reader.actor, found.tellings)}
+        written = overview.counts["facts"] or found.tellings.weeks or any(one[1] for one in shown["figures"])
+        shown |= {"is_empty": not written, "sample": "" if written else choose_sample(self.reader, False)}
+        shown |= {"told": show_tellings(self.request, self.reader, found.tellings)}
         if found.curation:
             shown |= self._load_curation(found.curation, "confirming" in kwargs)
         shown |= {

@@ -9,8 +9,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as lazy
 
 from analytics.engines.answers import Tellings, TellingWeek
-from memory.actors import Actor
-from memory.engines.sessions.manager import list_named
+from memory.views.frame.view_context import ViewContext
 
 TITLES: dict[str, Any] = {
     "sessions": lazy("Sessions"),
@@ -22,7 +21,7 @@ TITLES: dict[str, Any] = {
 MAX_ROWS = 50  # of what a number counts, on the page
 
 
-def show_tellings(request: HttpRequest, actor: Actor, found: Tellings) -> dict[str, Any]:
+def show_tellings(request: HttpRequest, reader: ViewContext, found: Tellings) -> dict[str, Any]:
     """Return the weeks, their sums, and the sessions or facts that a number of the address counts."""
     sessions = {key for week in found.weeks for key in week.sessions}
     lines, tokens = (sum(getattr(week, name) for week in found.weeks) for name in ("lines", "tokens"))
@@ -34,7 +33,7 @@ def show_tellings(request: HttpRequest, actor: Actor, found: Tellings) -> dict[s
     }
     day, group = request.GET.get("week", ""), request.GET.get("told", "")
     week = next((one for one in found.weeks if one.start.isoformat() == day), None)
-    return {**shown, **find_rows(actor, found, week, group)} if week and group in TITLES else shown
+    return {**shown, **find_rows(reader, found, week, group)} if week and group in TITLES else shown
 
 
 def show_week(request: HttpRequest, week: TellingWeek) -> dict[str, Any]:
@@ -49,11 +48,11 @@ def show_week(request: HttpRequest, week: TellingWeek) -> dict[str, Any]:
     return {"start": week.start, "lines": week.lines, "tokens": week.tokens, **links}
 
 
-def find_rows(actor: Actor, found: Tellings, week: TellingWeek, group: str) -> dict[str, Any]:
+def find_rows(reader: ViewContext, found: Tellings, week: TellingWeek, group: str) -> dict[str, Any]:
     """Return what one number of a week counts: the first facts or sessions."""
     chosen = {"week": week.start, "title": TITLES[group], "total": len(getattr(week, group))}
     if group == "sessions":
-        named = list_named(actor, week.sessions)
-        rows = [{"session": named.get(key), "key": key, "counts": own} for key, own in week.sessions.items()]
-        return {**chosen, "sessions": rows[:MAX_ROWS]}
+        rows = [{"key": key, "counts": own} for key, own in week.sessions.items()][:MAX_ROWS]
+        reader.name_sessions(row["key"] for row in rows)
+        return {**chosen, "sessions": rows}
     return {**chosen, "facts": [found.facts[uid] for uid in getattr(week, group)[:MAX_ROWS]]}

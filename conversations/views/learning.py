@@ -10,6 +10,7 @@ from conversations.engines.instructions import InstructionsEngine, load_presets
 from conversations.engines.learning import LearningEngine, RuleState
 from conversations.operations.instructions import INSTRUCTIONS
 from conversations.operations.learning import LEARNING
+from memory.views.frame.view_context import ViewContext
 from memory.views.generic.actions import Action, ActionPage
 
 MAX_VERSIONS = 20  # that are listed
@@ -112,3 +113,10 @@ class SwitchRule(ActionPage):
 
     def carry_out(self, name: str, values: dict[str, Any]) -> Any:
         return super().carry_out(name, {"enabled": values.get("enabled") == "true"})
+
+
+def describe_learning(reader: ViewContext) -> str:
+    """Return how much is learned by itself, for the overview of the settings."""
+    found = instructions_engine.get_instructions(actor=reader.actor)
+    words = {"preset": found.get_preset_display(), "on": len(TITLES) - len(reader.project.rules_off)}
+    return _("%(preset)s: %(on)s of %(all)s rules are on") % {**words, "all": len(TITLES)}

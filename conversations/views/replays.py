@@ -58,10 +58,9 @@ def describe_rows(rows: Sequence[Any]) -> None:
 
 def count_steps(row: Replay) -> str:
     """Return one sentence: what a replay did, and what it cost."""
-    parts = [
-        ngettext("{n} step", "{n} steps", row.steps).format(n=row.steps),
-        _("{n} tokens").format(n=f"{row.input_tokens + row.output_tokens:,}"),
-    ]
+    parts = [ngettext("{n} step", "{n} steps", row.steps).format(n=row.steps)]
+    if row.calls:  # an agent that goes on by hand tells no tokens
+        parts.append(_("{n} tokens").format(n=f"{row.input_tokens + row.output_tokens:,}"))
     if row.cost is not None:
         parts.append(_("cost {cost}").format(cost=row.cost))
     if row.unknown_calls:

@@ -22,7 +22,7 @@ from memory.exceptions import Conflict, Invalid
 from memory.views.facts.action_report import take_report
 from memory.views.facts.bulk import BulkActions
 from memory.views.facts.fact_form import CATEGORIES
-from memory.views.frame.base import ProjectPage, safe_referer
+from memory.views.frame.base import MovedPage, ProjectPage, safe_referer
 from memory.views.frame.flash import flash_success
 from memory.views.frame.view_context import ViewContext, build_undo_url
 from memory.views.generic.filter_tokens import TokenFilters
@@ -122,14 +122,10 @@ def describe_view(reader: ViewContext, view: SavedView) -> dict[str, Any]:
     return {"row": view, "address": f"{address}?{query}" if query else address, "is_own": own}
 
 
-class MovedQueue(ProjectPage):
+class MovedQueue(MovedPage):
     """The address of the queue before it was the page Review."""
 
-    scope, section = "curate", "review"
-
-    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        address = self.reader.frame.reverse("review", self.reader.project.slug)
-        return redirect(f"{address}?{query}" if (query := request.GET.urlencode()) else address)
+    scope, to = "curate", ("review",)
 
 
 class NamedView(ProjectPage):

@@ -22,6 +22,8 @@ from curation.engines.templates.engine import TemplateEngine
 from curation.engines.verification.engine import VerificationEngine
 from day1site.demo.script import Step
 from memory.actors import Actor
+from memory.engines.access.key_use import note_use
+from memory.engines.access.keys import KeyEngine
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.branches.manager import BranchManager
@@ -36,8 +38,9 @@ from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.sessions.tool_calls import extract_output
 from memory.engines.versions.lookup import find_branch
-from memory.models import Fact, Observation
+from memory.models import ApiKey, Fact, Observation
 
+LEAD = "Mira Sandoval"  # of the team
 SURFACE = "demo"  # identifies its commits and audit entries
 PROGRAM = "Claude Code of the demo"  # and this those that come as events of a program
 LINK = ("from", "link_type", "to")
@@ -50,9 +53,9 @@ NOTED = (Observation.Type.DECISION, Observation.Type.INSIGHT)
 TurnList = list[Mapping[str, Any]]
 
 
-def actor_in(project_id: UUID, label: str, kind: str = "local") -> Actor:
-    """Return an actor of the story in the demo's project; an agent acts as with a key."""
-    return Actor(project_id, kind, label=label, scopes=frozenset({"admin"}), surface=SURFACE)
+def actor_in(project_id: UUID, label: str, kind: str = "local", key: str = "") -> Actor:
+    """Return an actor of the story in the demo's project; an agent acts as with its key."""
+    return Actor(project_id, kind, key, label, scopes=frozenset({"admin"}), surface=SURFACE)
 
 
 class Player:
@@ -61,6 +64,7 @@ class Player:
     def __init__(self, project_id: UUID) -> None:
         self.project_id = project_id
         self.ids: dict[str, UUID] = {}
+        self.keys: dict[str, ApiKey] = {}  # of the agents
         self.facts, self.links = FactEngine(), LinkEngine()
         self.branches, self.sessions = BranchManager(), SessionManager()
         self.near, self.relations = NearDuplicateEngine(), RelationEngine()
@@ -77,9 +81,20 @@ class Player:
                 at += PAUSE
 
     def _where(self, step: Step, at: datetime) -> dict[str, Any]:
-        who = actor_in(self.project_id, step.by, "key" if step.agent_id else "local").acting_at(at)
-        who = who.with_origin(session_id=step.session_id, task_id=step.task_id, agent_id=step.agent_id)
-        return {"actor": who, "branch_name": step.branch}
+        who = actor_in(self.project_id, step.by)
+        if step.agent_id:
+            key = self._find_key(step.agent_id)
+            who = actor_in(self.project_id, step.by, "key", str(key.pk))
+        origin = {"session_id": step.session_id, "task_id": step.task_id, "agent_id": step.agent_id}
+        return {"actor": who.acting_at(at).with_origin(**origin), "branch_name": step.branch}
+
+    def _find_key(self, agent: str) -> ApiKey:
+        """Return the key of an agent, whose token nobody is told, so that none can come with it."""
+        if agent not in self.keys:
+            fields = {"label": agent, "agent_id": agent, "scopes": ["write"]}
+            self.keys[agent], _ = KeyEngine().create_key(**fields, actor=actor_in(self.project_id, LEAD))
+            note_use(self.keys[agent], timezone.now())
+        return self.keys[agent]
 
     # ---- acts ----------------------------------------------------------------------------------
 

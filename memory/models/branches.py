@@ -175,6 +175,7 @@ class Commit(models.Model):
 
     # Set where it is shown, see memory.engines.branches.commit_titles.
     title: str
+    content: str
     tally: Counter[tuple[str, str]]
 
     objects = CommitQuerySet.as_manager()

@@ -76,6 +76,11 @@ class ApiKey(OfEndUser):
         return f"{self.label} ({self.prefix})"
 
     @property
+    def quota_of_facts(self) -> str:
+        """Return what it has written of the facts that it may write; "" where it may write any number."""
+        return f"{self.written_facts:,} / {self.max_facts:,}" if self.max_facts else ""
+
+    @property
     def ended(self) -> bool:
         """Return whether the key is revoked or expired."""
         return bool(self.revoked_at) or (self.expires_at is not None and self.expires_at <= timezone.now())

@@ -46,7 +46,12 @@ KEYS.show(
     Column("prefix", head="prefix"),
     Column("scopes", _("It may"), "scopes", "names"),
     Column("branch_patterns", _("Branches"), "branches"),
-    Column("written_facts", _("Facts written"), "facts written", "number", tone="maybe number"),
+    Column(
+        *("written_facts", _("Quota of facts"), "facts written"),
+        of="quota_of_facts",
+        tone="maybe number",
+        none=_("none"),
+    ),
     Column("last_used_at", _("Used"), "last used", "time", none=_("never")),
     Column("created_at", _("Made"), kind="time"),
     Column("expires_at", _("State"), "state"),

@@ -88,6 +88,20 @@ def page(context: template.Context, name: str, *args: Any, **query: Any) -> str:
 
 
 @register.simple_tag(takes_context=True)
+def session_link(context: template.Context, key: str) -> SafeString | str:
+    """Render a session as its title, which leads to it; '' for none, its id where it may not be seen."""
+    if not key:
+        return ""
+    reader = context["reader"]
+    reader.name_sessions([key])
+    session = reader.sessions[key]
+    if session is None:
+        return format_html("<bdi>{}</bdi>", key)
+    address = reader.url("session", key=key, branch=session.branch.name, at="")
+    return format_html('<a href="{}" dir="auto">{}</a>', address, render_inline(session.title))
+
+
+@register.simple_tag(takes_context=True)
 def navigation(context: template.Context) -> list[tuple[Any, list[Entry]]]:
     """Return the groups of the navigation, each with its title."""
     return list_entries(context["request"], context.get("reader"), context.get("section") or "")
@@ -263,6 +277,12 @@ def equal(value: Any, other: Any) -> bool:
 def inline_code(text: Any) -> SafeString:
     """Return a text, escaped, with code and bold of Markdown, and without its marks of blocks."""
     return render_inline(str(text))
+
+
+@register.filter
+def commit_line(commit: Any) -> SafeString:
+    """Return the title of a commit, with the first text that it wrote."""
+    return render_inline(f"{commit.title}: {commit.content}" if commit.content else commit.title)
 
 
 @register.filter

@@ -18,7 +18,7 @@ from tests.memory.views.conftest import browser, curator, person, viewer
 
 __all__ = ["browser", "curator", "person", "viewer", "without_vectors", "write"]
 pytestmark = pytest.mark.django_db(transaction=True)
-PATH = "/p/test/analytics"
+PATH = "/p/test/insights"
 facts = FactEngine()
 
 
@@ -116,8 +116,9 @@ def test_a_session_shows_what_it_did(curator: Client, write: Write, did: Any) ->
 
 @pytest.mark.parametrize(("kept", "days", "is_said"), [(90, 365, True), (90, 90, False), (0, 365, False)])
 def test_a_range_beyond_the_kept_recalls_says_so(
-    curator: Client, main: Branch, settings: Any, kept: int, days: int, is_said: bool
+    curator: Client, write: Write, settings: Any, kept: int, days: int, is_said: bool
 ) -> None:
+    write("One.")
     settings.DAY1 = {**settings.DAY1, "recall_days": kept}
     shown = text(curator.get(PATH, {"days": days}))
     assert ("Recalls are kept for 90 days: before, they are not counted." in shown) is is_said

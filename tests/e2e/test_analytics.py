@@ -60,7 +60,7 @@ def test_few_clicks_to_what_agents_did(visit: Callable[..., Page], server: Up) -
     clicks = Clicks(page)
     clicks.click("link", "Insights")
     expect(page.locator("#agents + table tbody tr").first).to_contain_text("dreamer")
-    look(page, "analytics")
+    look(page, "insights")
     page.locator("#agents + table tbody tr a").nth(1).click()
     expect(page.get_by_text("The moon is square.").first).to_be_visible()
     assert clicks.count + 1 <= 3
@@ -79,4 +79,4 @@ def test_few_clicks_to_what_agents_did(visit: Callable[..., Page], server: Up) -
     assert clicks.count == 6
     go(page, page.url.partition("?")[0])
     page.keyboard.type("gg")
-    expect(page.locator("h1")).to_have_text("Analytics")
+    expect(page.locator("h1")).to_have_text("Insights")

@@ -32,7 +32,7 @@ WHOSE = [
     *(((1, {**THROUGH, "X-Forwarded-Prefix": value}), "") for value in NO_PATHS),
 ]
 PAGES = ["", "facts", "facts/new", "branches", "branches/main", "review", "search?q=fact", "keys", "members"]
-PAGES += ["conversations", "help", "analytics", "graph", "palette?q=", "merge-requests", "audit"]
+PAGES += ["conversations", "help", "insights", "graph", "palette?q=", "merge-requests", "audit"]
 SITE = ["/account", "/projects", "/help", "/admin/auth/user/", "/admin/auth/user/add/", "/api/v1/docs"]
 MISSING = ["/none", "/p/none/", "/p/test/facts?branch=none"]
 

@@ -30,13 +30,14 @@ def system_actor(row: Replay) -> Actor:
 
 
 @retry_transaction
-def end_replay(row: Replay, open_rows: QuerySet[Replay], note: str = "") -> bool:
+def end_replay(row: Replay, open_rows: QuerySet[Replay], note: str = "", **fields: Any) -> bool:
     """Mark a replay as done, with its comparison, if it is among these rows; return whether it was.
 
-    Its conversation is closed, and judges begin to rate both sides where that was asked for.
+    Its conversation is closed, and judges begin to rate both sides where that was asked for. ``fields`` are
+    stored with it.
     """
     actor, now = system_actor(row), timezone.now()
-    values = {"state": Replay.State.DONE, "note": note[:500], **compare_sides(row, FIRST_WAIT)}
+    values = {"state": Replay.State.DONE, "note": note[:500], **fields, **compare_sides(row, FIRST_WAIT)}
     with transaction.atomic():
         if not open_rows.update(finished_at=now, **values):
             return False

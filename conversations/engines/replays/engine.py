@@ -144,11 +144,14 @@ class ReplayEngine:
     def complete_replay(self, *, replay_id: UUID, actor: Actor) -> Replay:
         """Mark a replay that an agent has gone on with by hand as done, and close its conversation.
 
+        Its steps are the answers that the agent wrote.
+
         Raises NotFound; Conflict for one that is complete, cancelled or at work.
         """
         row = self._get_writable(replay_id, actor)
         open_states = (State.READY, State.STOPPED, State.FAILED)
-        if not end_replay(row, Replay.objects.filter(pk=row.pk, state__in=open_states)):
+        steps = sum(one.role == Message.Role.ASSISTANT for one in load_own(row))
+        if not end_replay(row, Replay.objects.filter(pk=row.pk, state__in=open_states), steps=steps):
             raise Conflict("This replay is {state}.", state=row.state)
         return self._get(replay_id, actor)
 

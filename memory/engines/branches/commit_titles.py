@@ -8,10 +8,11 @@ from operator import or_
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, Min, OuterRef, Q
 from django.utils.text import Truncator
 from django.utils.translation import gettext, ngettext
 
+from memory.db.expressions import NotHidden
 from memory.engines.versions.kinds import models_by_kind
 from memory.engines.versions.pair_answers import get_pair_answers
 from memory.models import Branch, Commit, Confirmation, FactAssessment
@@ -23,6 +24,8 @@ CONFIRMATION, ANSWER = "confirmation", "answer"
 FIRST_KINDS = ("fact", "verdict", CONFIRMATION, ANSWER, "link", "relation")
 TITLE_ORDER = (*FIRST_KINDS, "message", "observation", "conversation")
 ADDED, CHANGED, REMOVED = "added", "changed", "removed"
+# Of a commit that wrote several kinds, the first of these says what it was about.
+TEXTS = {"fact": "fact_text", "message": "content", "observation": "summary", "conversation": "title"}
 REVERTED, RESTORED = re.compile(r" (?:at|commit) (\d+)\.$"), "back to "  # what messages say, older ones too
 
 Phrase = Callable[[int], str]  # of a number; a lazy one would make a class of its own at each start
@@ -180,6 +183,28 @@ def _order(part: tuple[tuple[str, str], int]) -> tuple[int, str, int]:
     first = TITLE_ORDER.index(kind) if kind in TITLE_ORDER else len(TITLE_ORDER)
     changes = (ADDED, CHANGED, REMOVED)
     return first, kind, changes.index(change) if change in changes else 0
+
+
+def load_contents(commits: Sequence[Commit]) -> None:
+    """Set the ``content`` of commits that have titles: the first text that each wrote, "" for none.
+
+    What somebody wrote as its message says it already, and an import is about none of its texts.
+    """
+    plain = {(one.branch_id, one.seq): one for one in commits if not one.message and not one.source_branch_id}
+    for commit in commits:
+        commit.content = ""
+    for kind, column in TEXTS.items():
+        told = [one for one in plain.values() if not one.content and _has_written(one.tally, kind)]
+        if seqs := _seqs_by_branch(told):
+            rows = models_by_kind()[kind]._base_manager.filter(_match_seqs(seqs, "seq_from"), NotHidden())
+            first = rows.filter(deleted=False).order_by().values_list("branch_id", "seq_from")
+            found = [rid for *_place, rid in first.annotate(Min("rid"))]
+            for branch, seq, text in rows.filter(rid__in=found).values_list("branch_id", "seq_from", column):
+                plain[branch, seq].content = Truncator(" ".join(text.split())).chars(MAX_TITLE_LENGTH)
+
+
+def _has_written(tally: Tally, kind: str) -> bool:
+    return 0 < tally[kind, ADDED] + tally[kind, CHANGED] < MIN_STATED
 
 
 # ---- what commits changed ----------------------------------------------------------------------------

@@ -33,8 +33,7 @@ class Burst:
 
     commits: list[Commit]
     learned: list[Fact] = field(default_factory=list)
-    day: Any = None  # this and the next are set where it is shown
-    session: Any = None
+    day: Any = None  # set where it is shown
 
     @property
     def newest(self) -> Commit:

@@ -9,9 +9,9 @@ from memory.conf import conf
 from memory.engines.access.connections import find_connection
 from memory.operations.connections import CONNECTIONS
 from memory.views.frame.frames import add_page
-from memory.views.frame.navigation import ACCESS, Section, add_section
+from memory.views.frame.navigation import ACCESS, add_setting
 from memory.views.generic.actions import Action, ConfirmPage
-from memory.views.generic.list_page import ListPage
+from memory.views.generic.list_page import ListPage, describe_list
 
 
 @add_page("connections", "connections")
@@ -50,6 +50,11 @@ class RevokeConnection(ConfirmPage):
         return super().get_context_data(connection=row, **kwargs)
 
 
-add_section(
-    Section("connections", lazy("Connected programs"), "link", "", order=15, place="settings", group=ACCESS)
+add_setting(
+    "connections",
+    lazy("Connected programs"),
+    "link",
+    group=ACCESS,
+    order=15,
+    describe=describe_list(Connections),
 )

@@ -11,13 +11,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import pgettext_lazy
 
-from memory.engines.access.keys import own_key
+from memory.engines.access.keys import KeyEngine, own_key
 from memory.engines.fields.keys import KEY
 from memory.engines.support import validation as c
+from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.models import ApiKey
 from memory.operations.keys import KEYS
+from memory.templatetags.day1 import format_age
 from memory.views.access.agent_setup import setup_context
 from memory.views.frame.base import ProjectPage
+from memory.views.frame.view_context import ViewContext
 from memory.views.generic.actions import Action, ActionPage, ConfirmPage
 from memory.views.generic.field_widgets import DeclaredForm
 from memory.views.generic.list_page import ListPage
@@ -186,3 +189,13 @@ def show_once(page: KeyPage, key: ApiKey, token: str) -> HttpResponse:
     response = page.render_to_response(context, status=201)
     response["Cache-Control"] = "no-store"
     return response
+
+
+def describe_keys(reader: ViewContext) -> Any:
+    """Return how many keys let agents in, and when one was used last, for the overview of the settings."""
+    keys = KeyEngine().list_keys(actor=reader.actor, state="valid", limit=MAX_PAGE_SIZE).results
+    if not keys:
+        return _("none")
+    used = max((key.last_used_at for key in keys if key.last_used_at), default=None)
+    words = {"n": len(keys), "when": format_age(used) if used else _("never")}
+    return _("%(n)s valid, last used: %(when)s") % words

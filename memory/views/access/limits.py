@@ -10,7 +10,8 @@ from memory.engines.access.limits import LimitEngine, LimitState
 from memory.limits import LIMITS, Owner
 from memory.views.access.project_settings import SETTINGS, SettingsPage, change_settings
 from memory.views.frame.frames import add_page
-from memory.views.frame.navigation import BEHAVIOUR, Section, add_section
+from memory.views.frame.navigation import BEHAVIOUR, add_setting
+from memory.views.frame.view_context import ViewContext
 
 WINDOWS = {"minute": _("a minute"), "day": _("a day"), "month": _("a month"), "": ""}
 
@@ -54,9 +55,22 @@ class Limits(SettingsPage):
     actions = change_settings("limits")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        states = LimitEngine().list_limits(actor=self.reader.actor)
-        rows = [LimitRow(one) for one in states if one.owner == Owner.PROJECT]
-        return super().get_context_data(rows=rows, **kwargs)
+        return super().get_context_data(rows=list_rows(self.reader), **kwargs)
 
 
-add_section(Section("limits", _("Limits"), "gear", "", order=45, place="settings", group=BEHAVIOUR))
+def list_rows(reader: ViewContext) -> list[LimitRow]:
+    states = LimitEngine().list_limits(actor=reader.actor)
+    return [LimitRow(one) for one in states if one.owner == Owner.PROJECT]
+
+
+def describe_limits(reader: ViewContext) -> Any:
+    """Return which limit of the project is the fullest, for the overview of the settings."""
+    rows = list_rows(reader)
+    if not (limited := [row for row in rows if row.state.limit]):
+        return _("none set")
+    fullest = max(limited, key=lambda row: row.share or 0)
+    words = {"n": len(limited), "name": fullest.label, "percent": fullest.percent}
+    return gettext("%(n)s set, %(name)s at %(percent)s %%") % words
+
+
+add_setting("limits", _("Limits"), "gear", group=BEHAVIOUR, order=45, describe=describe_limits)

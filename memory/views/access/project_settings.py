@@ -1,4 +1,4 @@
-"""Pages with settings of the project; they include ``parts/project_settings.html``."""
+"""The overview of the settings, and pages with those of the project (``parts/project_settings.html``)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,10 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from memory.operations.projects import PROJECTS
+from memory.views.frame.base import ProjectPage
 from memory.views.frame.frames import add_page
+from memory.views.frame.navigation import SAFETY, Section, add_section, add_setting, sections_for
+from memory.views.frame.view_context import ViewContext
 from memory.views.generic.actions import Action, ActionPage
 
 SETTINGS = "settings"
@@ -16,6 +19,18 @@ def change_settings(*fields: str) -> dict[str, Action]:
     """Return the action of a page that changes some settings of the project."""
     saved = _("The settings are saved.")
     return {SETTINGS: Action(PROJECTS["partial_update"], saved, fields=fields, button=_("Save"))}
+
+
+@add_page("settings", "settings")
+class Settings(ProjectPage):
+    """Every part of the settings with its present state, and the way there."""
+
+    template_name, section, title = "settings.html", "settings", _("Settings")
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        found = [one for one in sections_for(self.reader.actor) if one.place == "settings" and one.describe]
+        rows = [(one, one.describe(self.reader)) for one in found if one.describe]
+        return super().get_context_data(rows=rows, **kwargs)
 
 
 class SettingsPage(ActionPage):
@@ -51,3 +66,12 @@ class Secrets(SettingsPage):
     needs_now = False
     title = _("Secrets")
     actions = change_settings("redact_secrets")
+
+
+def describe_secrets(reader: ViewContext) -> Any:
+    """Return whether secrets are taken out, for the overview."""
+    return _("taken out of what is written") if reader.project.redact_secrets else _("stored as they are")
+
+
+add_section(Section("settings", _("Settings"), "gear", "", order=5, place="settings"))
+add_setting("secrets", _("Secrets"), "key", scope="admin", group=SAFETY, order=97, describe=describe_secrets)

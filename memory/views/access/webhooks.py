@@ -13,8 +13,9 @@ from memory.models.webhooks import Webhook
 from memory.operations.webhooks import WEBHOOKS
 from memory.views.frame.base import ProjectPage
 from memory.views.frame.frames import add_page
-from memory.views.frame.navigation import SHARE, Section, add_section
+from memory.views.frame.navigation import SHARE, add_setting
 from memory.views.generic.actions import Action, ActionPage, ConfirmPage
+from memory.views.generic.list_page import describe_list
 from memory.views.generic.state_list import StateListPage
 
 STATES: dict[Any, Any] = dict(Webhook.State.choices)
@@ -127,6 +128,12 @@ class DeleteWebhook(WebhookPage, ConfirmPage):
         return super().get_context_data(lead=lead % {"url": self.webhook.url}, **kwargs)
 
 
-add_section(
-    Section("webhooks", lazy("Webhooks"), "link", "", scope="admin", order=78, place="settings", group=SHARE)
+add_setting(
+    "webhooks",
+    lazy("Webhooks"),
+    "link",
+    scope="admin",
+    group=SHARE,
+    order=78,
+    describe=describe_list(Webhooks),
 )

@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy
 
 from memory.actors import Actor
 from memory.engines.branches.branch_states import find_expiry
+from memory.engines.branches.commit_titles import load_contents
 from memory.engines.branches.diff import CHANGES, KINDS
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.evidence import EvidenceEngine
@@ -147,6 +148,8 @@ class BranchPage(ActionPage):
         page = branch_manager.list_commits(
             name=self.reader.branch.name, actor=self.reader.actor, **self.paging()
         )
+        load_contents(page.results)
+        self.reader.name_sessions(commit.session_id for commit in page.results)
         return {"page": page, "own_id": self.reader.actor.id}
 
     def _stats_context(self) -> dict[str, Any]:

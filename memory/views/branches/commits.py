@@ -6,7 +6,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from memory.engines.branches.commit_changes import CommitEngine
-from memory.engines.branches.commit_titles import count_kinds
+from memory.engines.branches.commit_titles import count_kinds, load_contents
 from memory.exceptions import NotFound
 from memory.models import Commit
 from memory.views.frame.base import ProjectPage
@@ -22,6 +22,7 @@ def commit_context(reader: ViewContext, name: str, kind: str, paging: dict[str, 
     Raises NotFound, and Invalid for an unknown kind.
     """
     commit = find_commit(reader, name)
+    load_contents([commit])
     counts = count_kinds(commit.tally)
     return {
         "commit": commit,

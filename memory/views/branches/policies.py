@@ -9,12 +9,16 @@ from django.utils.translation import ngettext
 
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.fields.policies import GATES, METHODS, POLICY
+from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.policies import RULES, Policy
 from memory.exceptions import NotFound
 from memory.models import BranchPolicy
 from memory.models.policies import DirectWrites
 from memory.operations.policies import POLICIES
+from memory.views.frame.base import MovedPage
 from memory.views.frame.frames import add_page
+from memory.views.frame.navigation import BEHAVIOUR, add_setting
+from memory.views.frame.view_context import ViewContext
 from memory.views.generic.actions import Action, ActionPage
 
 DIRECT_WRITES: dict[Any, Any] = dict(DirectWrites.choices)
@@ -27,7 +31,7 @@ class PolicyPage(ActionPage):
     """The policy of the branch in the address; ?pattern= opens the form for another entry."""
 
     template_name = "policy.html"
-    section, usual, needs_now = "branches", "set", False
+    section, usual, needs_now = "policies", "set", False
     actions = {
         "set": Action(
             POLICIES["partial_update"],
@@ -81,6 +85,19 @@ class PolicyPage(ActionPage):
             return None
 
 
+@add_page("policies", "policies")
+class Policies(MovedPage):
+    """The way to the policies: that of main, with all others beside it."""
+
+    to = ("policy", MAIN)
+
+
+def describe_main(reader: ViewContext) -> str:
+    """Return what may be written to main, for the overview of the settings."""
+    policy = PolicyEngine().get_policy(name=MAIN, actor=reader.actor)
+    return f"{MAIN}: {DIRECT_WRITES[policy.direct_writes]} · {describe_approvals(policy)}"
+
+
 def describe_policy(policy: Policy) -> list[tuple[str, str]]:
     """Return the rules and their values in the reader's words."""
     gates = [str(GATE_LABELS.get(name, name)) for name in policy.gates]
@@ -108,3 +125,6 @@ def describe_approvals(policy: Policy) -> str:
     words = ngettext("%(n)s approval", "%(n)s approvals", policy.approvals) % {"n": policy.approvals}
     author = _("the author’s own counts") if policy.author_may_approve else _("not the author’s own")
     return f"{words}, {author}"
+
+
+add_setting("policies", lazy("Policies"), "merge", group=BEHAVIOUR, order=42, describe=describe_main)

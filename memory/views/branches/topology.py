@@ -13,7 +13,7 @@ from memory.views.generic.filter_tokens import refuse_unknown
 
 CODE = {"type": "search", "autocomplete": "off", "spellcheck": "false"}
 topology_engine = BranchTopologyEngine()
-MAX_LINES = 200  # branches on a page: more would be slow to draw and heavy to carry
+MAX_LINES = 100  # branches on a page: more would be slow to draw and heavy to carry
 UNFOLDED = 60  # branches that are all shown at once; of more, the first two levels
 FILTERS = ("name", "state", "owner", "tag")
 

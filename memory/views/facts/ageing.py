@@ -22,7 +22,7 @@ from memory.operations.facts import FACTS
 from memory.views.access.project_settings import SettingsPage, change_settings
 from memory.views.facts.bulk import read_tick
 from memory.views.frame.frames import add_page
-from memory.views.frame.navigation import BEHAVIOUR, Section, add_section
+from memory.views.frame.navigation import BEHAVIOUR, add_setting
 from memory.views.frame.panels import FACT_PANELS
 from memory.views.frame.view_context import ViewContext
 from memory.views.generic.actions import Action
@@ -175,9 +175,19 @@ def load_archiving(reader: ViewContext, fact: Fact) -> AgedVersion | None:
     return row
 
 
+def describe_ageing(reader: ViewContext) -> Any:
+    """Return whether facts are archived by themselves, for the overview of the settings."""
+    return _("on, every night") if reader.project.age_facts else _("off: nothing is archived by itself")
+
+
 FACT_PANELS.add("fact/archiving.html", load_archiving)
-add_section(
-    Section(
-        "ageing", lazy("Ageing"), "clock", "z", scope="curate", order=40, place="settings", group=BEHAVIOUR
-    )
+add_setting(
+    "ageing",
+    lazy("Ageing"),
+    "clock",
+    "z",
+    scope="curate",
+    group=BEHAVIOUR,
+    order=40,
+    describe=describe_ageing,
 )

@@ -179,9 +179,10 @@ class Edit(FactViewBase):
 
 
 class Undo(ProjectPage):
-    """A revert of one commit, from a message or a log."""
+    """A revert of one commit, from a message or a log; its address alone leads to the commit."""
 
-    http_method_names = ["post"]
+    def get(self, request: HttpRequest, commit_id: UUID, *args: Any, **kwargs: Any) -> HttpResponse:
+        return redirect(self.reader.url("commit", commit_id))
 
     def post(self, request: HttpRequest, commit_id: UUID, *args: Any, **kwargs: Any) -> HttpResponse:
         return undo_commit(request, self.reader, commit_id)

@@ -15,7 +15,6 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.evidence import EvidenceEngine, get_fact_commit
 from memory.engines.facts.field_diff import display_changes
 from memory.engines.search.engine import Explanation, SearchEngine
-from memory.engines.sessions.manager import list_named
 from memory.engines.store.health import read_past_damage
 from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.exceptions import Day1Error, NotFound
@@ -82,9 +81,9 @@ def describe_recalls(reader: ViewContext, logs: Sequence[RecallLog]) -> dict[str
     for log in logs:
         if log.surface == TELLING:
             by_session.setdefault(log.session_id, []).append(log)
-    sessions = list_named(reader.actor, by_session)
-    shown = [(sessions[key], own) for key, own in by_session.items() if key in sessions]
-    rows = [{"session": session, "count": len(own), "last": own[0]} for session, own in shown]
+    reader.name_sessions(log.session_id for log in logs)
+    shown = [(reader.sessions.get(key), own) for key, own in by_session.items()]
+    rows = [{"session": session, "count": len(own), "last": own[0]} for session, own in shown if session]
     found = [log for log in logs if log.surface != TELLING]
     return {"told": rows[:SHOWN_RECALLS], "told_sessions": len(rows), "found": found[:SHOWN_RECALLS]}
 

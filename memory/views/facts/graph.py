@@ -60,6 +60,7 @@ class GraphPage(ProjectPage):
         own = [edge for edge in graph.edges if key in (edge.source_key, edge.target_key)]
         facts = related_engine.find_naming(entity=chosen, limit=MAX_FACTS, **self.reader.read_args)
         rest = max(len(own) - MAX_BESIDE, 0)
+        self.reader.name_sessions(edge.session_id for edge in own[:MAX_BESIDE])
         return {"chosen": chosen, "chosen_key": key, "own": own[:MAX_BESIDE], "rest": rest, "facts": facts}
 
     def _list_entities(self, part: str) -> list[str]:

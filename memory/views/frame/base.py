@@ -167,6 +167,17 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
         }
 
 
+class MovedPage(ProjectPage):
+    """An address that leads on to another page of the project, with its query."""
+
+    to: tuple[str, ...] = ()  # the page's name, and what stands in its path
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        name, *parts = self.to
+        address = self.reader.frame.reverse(name, self.reader.project.slug, *parts)
+        return redirect(with_query(address, dict(request.GET.lists())))
+
+
 def is_empty_list(response: Any) -> bool:
     context = getattr(response, "context_data", None) or {}
     lists = [context[name] for name in LISTS if hasattr(context.get(name), "results")]

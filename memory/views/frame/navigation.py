@@ -15,7 +15,7 @@ from memory.engines.access.members import build_member_actor, list_memberships
 from memory.engines.access.second_factors import has_factor_for
 from memory.models import Membership
 from memory.views.frame.frames import ADMIN
-from memory.views.frame.view_context import COUNTERS, REQUESTS, REVIEW
+from memory.views.frame.view_context import COUNTERS, REQUESTS, REVIEW, ViewContext
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -50,7 +50,8 @@ PLACE_NAMES = [place.name for place in PLACES]
 class Section:
     """A part of a place. ``name`` is its URL's, ``letter`` the key after g, ``scope`` is needed to see it.
 
-    Without ``is_tab`` the place's own page leads there. ``group`` is said before the first of several tabs.
+    Without ``is_tab`` the place's own page leads there. A place with groups opens with an overview, where
+    each section says with ``describe`` how it stands; its tabs are those of its group.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Section:
     place: str = "facts"
     is_tab: bool = True
     group: "StrOrPromise" = ""
+    describe: Callable[[ViewContext], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,6 @@ class Entry:
     is_current: bool = False
     count: str | None = None  # None where nothing is counted
     count_id: str = ""
-    group: "StrOrPromise" = ""
 
 
 Counter = Callable[[str], str | None]  # how much waits in the section of a name; None: nothing is counted
@@ -97,6 +98,21 @@ def add_section(section: Section) -> None:
         raise ValueError(f"The letter {section.letter} or the name {section.name} is taken.")
     SECTIONS.append(section)
     SECTIONS.sort(key=lambda one: (PLACE_NAMES.index(one.place), one.order))
+
+
+def add_setting(
+    name: str,
+    title: "StrOrPromise",
+    icon: str,
+    letter: str = "",
+    *,
+    group: "StrOrPromise",
+    order: int,
+    describe: Callable[[ViewContext], Any],
+    scope: str = "read",
+) -> None:
+    """Add a part of the settings; ``describe`` says in their overview how it stands."""
+    add_section(Section(name, title, icon, letter, scope, order, "settings", group=group, describe=describe))
 
 
 def sections_for(actor: Actor) -> list[Section]:
@@ -123,9 +139,12 @@ def list_entries(
 
 
 def list_tabs(reader: Any, section: str) -> list[Entry]:
-    """Return the sections of the place that is read; none where it is a single one."""
-    place = next((one.place for one in SECTIONS if one.name == section), "")
-    mine = [one for one in sections_for(reader.actor) if one.place == place and one.is_tab]
+    """Return the sections of the place that is read, of one group of them; none where it is a single one."""
+    present = next((one for one in SECTIONS if one.name == section), None)
+    if present is None:
+        return []
+    place = [one for one in sections_for(reader.actor) if one.place == present.place and one.is_tab]
+    mine = [one for one in place if one.group in ("", present.group)]
     return [_link_section(one, reader.url, section) for one in mine] if len(mine) > 1 else []
 
 
@@ -143,14 +162,7 @@ def last_member(request: HttpRequest) -> Membership | None:
 
 def _link_section(section: Section, url: Callable[[str], str], current: str) -> Entry:
     is_current = section.name == current
-    return Entry(
-        section.title,
-        section.icon,
-        url(section.name),
-        section.letter,
-        is_current,
-        group=section.group,
-    )
+    return Entry(section.title, section.icon, url(section.name), section.letter, is_current)
 
 
 def _list_reader_places(reader: Any, current: str) -> Iterable[Entry]:

@@ -4,7 +4,7 @@ All of it is in the address: /p/<project>/… ?branch=…&at=…
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from functools import cached_property
@@ -21,10 +21,11 @@ from memory.engines.access.members import build_member_actor, list_memberships
 from memory.engines.access.second_factors import require_factor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.merging.request_history import RequestHistoryEngine
+from memory.engines.sessions.manager import list_named
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.engines.versions.policies import find_direct_writes
 from memory.exceptions import Conflict, Invalid, NotFound
-from memory.models import Branch, Commit, Membership, Project
+from memory.models import Branch, Commit, Membership, Project, Session
 from memory.models.policies import DirectWrites
 from memory.views.frame.frames import WEB, Frame
 from memory.views.text.times import format_time
@@ -149,6 +150,17 @@ class ViewContext:
     def branches(self) -> list[Branch]:
         """Return the branches with the latest writes, for the picker."""
         return BranchManager().find_branches(actor=self.actor, limit=RECENT)
+
+    @cached_property
+    def sessions(self) -> dict[str, Session | None]:
+        """Return the sessions whose titles were loaded, by their ids; None for one that may not be seen."""
+        return {}
+
+    def name_sessions(self, keys: Iterable[str]) -> None:
+        """Load the titles of sessions together, for a page that links to several."""
+        missing = {key for key in keys if key} - self.sessions.keys()
+        named = list_named(self.actor, missing) if missing else {}
+        self.sessions.update({key: named.get(key) for key in missing})
 
     @cached_property
     def open_questions(self) -> str:

@@ -1,14 +1,17 @@
 """The page of a list: its filters, its order and its file follow from the operation that lists."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
 
+from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.exceptions import Invalid
 from memory.operations.inputs import Query
 from memory.operations.parameters import take_parameters
+from memory.views.frame.view_context import ViewContext
 from memory.views.generic.exports import ExportedList
 from memory.views.generic.filter_tokens import (
     TokenFilters,
@@ -156,3 +159,17 @@ def require_known(filters: Mapping[str, Any], *known: str) -> Mapping[str, Any]:
         if name not in known:
             raise Invalid("This filter is for the list, not for a search: leave one of them out.", field=name)
     return filters
+
+
+def describe_list(page: type[ListPage]) -> Callable[[ViewContext], str]:
+    """Return what says how many rows a list has, by state where it has states: for an overview."""
+
+    def describe(reader: ViewContext) -> str:
+        view = page(reader=reader)
+        if (counts := view.count_rows()) is not None:
+            found = [f"{view.states[name]}: {n}" for name, n in counts.items() if n and name in view.states]
+            return " · ".join(found) or _("none")
+        rows = view.operation.run(**view.place, limit=MAX_PAGE_SIZE)
+        return f"{len(rows.results)}{'+' if rows.next else ''}" if rows.results else _("none")
+
+    return describe

@@ -8,6 +8,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from memory.engines.branches.commit_titles import load_contents
 from memory.engines.facts.bulk_actions import DONE, REFUSED, Report
 from memory.engines.facts.field_diff import display_changes
 from memory.engines.merging.conflict_decisions import load_plan
@@ -152,7 +153,9 @@ class MergeRequestPage(ActionPage, RequestPart):
         return events | (self._changes_context(found) if found.request.pending else {})
 
     def _commits_context(self, found: RequestCheck) -> dict[str, Any]:
-        return {"page": self._act(request_history.list_commits, **self.paging())}
+        page = self._act(request_history.list_commits, **self.paging())
+        load_contents(page.results)
+        return {"page": page}
 
     def _recall_context(self, found: RequestCheck) -> dict[str, Any]:
         """Return the ranks before and after of the questions that the reader may read."""

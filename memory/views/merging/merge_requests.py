@@ -26,7 +26,7 @@ from memory.views.text.labels import CHANGE_KINDS, WORDS
 
 merge_engine = MergeEngine()
 ONE_COMMIT = 1
-MAX_OFFERED = 100  # memories that can be ticked
+MAX_OFFERED = 50  # memories that can be ticked
 MAX_LINE = 200
 CHERRY_PICK = MergeRequest.Strategy.CHERRY_PICK
 

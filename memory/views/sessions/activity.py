@@ -6,16 +6,15 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from memory.actors import Actor
 from memory.answers import commits as commit_shapes
 from memory.engines.branches.feed import Burst, FeedEngine
 from memory.engines.fields.filters import one_of, recorded
 from memory.engines.fields.types import OpenChoice, Reference
-from memory.engines.sessions.manager import list_named
 from memory.models import Commit
 from memory.operations.action_labels import ACTION_LABELS
 from memory.operations.base import Answer, Operation
 from memory.views.frame.frames import add_page
+from memory.views.frame.view_context import ViewContext
 from memory.views.generic.list_page import ListPage
 from memory.views.text.labels import FIELDS
 
@@ -86,13 +85,12 @@ class Activity(ListPage):
 
     def list_rows(self, filters: Mapping[str, Any]) -> Any:
         page = super().list_rows(filters)
-        describe_bursts(page.results, self.reader.actor)
+        describe_bursts(page.results, self.reader)
         return page
 
 
-def describe_bursts(bursts: Sequence[Burst], actor: Actor) -> None:
-    """Set the day of each burst in the reader's zone, and its session, titled, where the actor may see it."""
-    sessions = list_named(actor, [burst.newest.session_id for burst in bursts])
+def describe_bursts(bursts: Sequence[Burst], reader: ViewContext) -> None:
+    """Set the day of each burst in the reader's zone, and load the titles of their sessions."""
+    reader.name_sessions(burst.newest.session_id for burst in bursts)
     for burst in bursts:
         burst.day = timezone.localtime(burst.newest.at).date()
-        burst.session = sessions.get(burst.newest.session_id)

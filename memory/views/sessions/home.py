@@ -5,25 +5,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from typing import Any
 
-from django.core.cache import cache
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from memory.engines.activity.contributors import TodayEngine, Work
 from memory.engines.branches.feed import Burst, FeedEngine
 from memory.engines.facts.engine import FactEngine
-from memory.engines.store.health import check_health, is_damaged
 from memory.views.access.agent_setup import setup_context
 from memory.views.frame.base import ProjectPage
 from memory.views.frame.panels import HOME_LEADS, HOME_PANELS
 from memory.views.frame.view_context import ViewContext
 from memory.views.sessions.activity import describe_bursts
 from memory.views.sessions.question_rows import describe_recall
-from memory.views.store.store_state import describe_troubles
+from memory.views.store.store_state import describe_troubles, load_health
 
 BURSTS = 6
 DAYS = 14  # that a drawing shows
-HEALTH_TTL_SECONDS = 15  # of the cached health: pinging a broker may take one
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,7 @@ class Home(ProjectPage):
         is_empty = not FactEngine().list_facts(**self.reader.read_args, limit=1).results
         if self.reader.is_now and is_empty:
             kwargs |= setup_context(self.request, self.reader)
-        health = self.health()
+        health = load_health(self.reader)
         return super().get_context_data(
             health=health,
             troubles=describe_troubles(health),
@@ -73,14 +70,8 @@ class Home(ProjectPage):
         """Return what was done last on any branch, as the activity page lists it."""
         until = None if self.reader.is_now else self.reader.moment
         found = FeedEngine().list_bursts(actor=self.reader.actor, until=until, limit=BURSTS).results
-        describe_bursts(found, self.reader.actor)
+        describe_bursts(found, self.reader)
         return found
-
-    def health(self) -> dict[str, Any]:
-        if is_damaged():  # not after a minute
-            return check_health(self.reader.actor)
-        key = f"health:{self.reader.project.pk}"
-        return cache.get_or_set(key, lambda: check_health(self.reader.actor), HEALTH_TTL_SECONDS) or {}
 
     def work(self) -> list[Work]:
         """Return the work of the current day: today, or that of the past point."""

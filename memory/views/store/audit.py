@@ -1,9 +1,13 @@
 """The audit: who did what in a project."""
 
+from typing import Any
+
 from django.utils.translation import gettext_lazy as _
 
 from memory.operations.action_labels import ACTION_LABELS
 from memory.operations.audit import AUDIT
+from memory.templatetags.day1 import format_age
+from memory.views.frame.view_context import ViewContext
 from memory.views.generic.list_page import ListPage
 from memory.views.text.labels import FIELDS
 
@@ -33,3 +37,11 @@ class Audit(ListPage):
         "none_yet": _("No entry fits."),
         "show_all": _("Show all entries"),
     }
+
+
+def describe_newest(reader: ViewContext) -> Any:
+    """Return what was done last, and when, for the overview of the settings."""
+    newest = AUDIT["list"].run(actor=reader.actor, limit=1).results
+    if not newest:
+        return _("none")
+    return f"{ACTION_LABELS.get(newest[0].action, newest[0].action)}, {format_age(newest[0].at)}"

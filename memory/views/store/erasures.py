@@ -14,9 +14,9 @@ from memory.models import Erasure
 from memory.operations.erasures import ERASURES
 from memory.views.frame.base import ProjectPage
 from memory.views.frame.frames import add_page
-from memory.views.frame.navigation import SAFETY, Section, add_section
+from memory.views.frame.navigation import SAFETY, add_setting
 from memory.views.frame.widgets import add_form_error
-from memory.views.generic.list_page import ListPage
+from memory.views.generic.list_page import ListPage, describe_list
 
 SCOPES = {
     "match": _("everything that contains a text"),
@@ -55,12 +55,6 @@ COPIES = {
     "window": _("The database’s window of the past"),
 }
 OTHERS = _("A copy that another project made")
-
-add_section(
-    Section(
-        "erasures", _("Erasure"), "archived", "x", scope="admin", order=90, place="settings", group=SAFETY
-    )
-)
 
 
 class TargetForm(forms.Form):
@@ -168,3 +162,15 @@ class ErasurePage(ProjectPage):
         is_done = erasure.state == Erasure.State.DONE
         shown = {"one": erasure, "check": found, "is_done": is_done, "what": SCOPES[erasure.scope]}
         return super().get_context_data(counts=counts, **shown, **kwargs)
+
+
+add_setting(
+    "erasures",
+    _("Erasure"),
+    "archived",
+    "x",
+    scope="admin",
+    group=SAFETY,
+    order=90,
+    describe=describe_list(Erasures),
+)

@@ -12,8 +12,9 @@ from memory.engines.store.health import check_health
 from memory.engines.support.usage import UsageEngine
 from memory.views.frame.base import ProjectPage
 from memory.views.frame.frames import add_page
-from memory.views.frame.navigation import SAFETY, Section, add_section
-from memory.views.store.store_state import describe_stored, describe_troubles
+from memory.views.frame.navigation import SAFETY, add_setting
+from memory.views.frame.view_context import ViewContext
+from memory.views.store.store_state import describe_stored, describe_troubles, load_health
 from memory.views.text.times import format_time
 
 STATES: dict[str, Any] = {
@@ -71,15 +72,17 @@ def show_time(at: str | None) -> str:
     return format_time(datetime.fromisoformat(at)) if at else _("never")
 
 
-add_section(
-    Section(
-        "server",
-        gettext_lazy("Server and check"),
-        "gear",
-        "",
-        scope="admin",
-        order=99,
-        place="settings",
-        group=SAFETY,
-    )
+def describe_server(reader: ViewContext) -> Any:
+    """Return what is wrong with the server, for the overview of the settings."""
+    return next(iter(describe_troubles(load_health(reader))), STATES["ok"])
+
+
+add_setting(
+    "server",
+    gettext_lazy("Server and check"),
+    "gear",
+    scope="admin",
+    group=SAFETY,
+    order=99,
+    describe=describe_server,
 )

@@ -4,11 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.humanize.templatetags.humanize import intcomma
+from django.core.cache import cache
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from memory.engines.store.health import check_health, is_damaged
 from memory.quota import Usage, format_size
+from memory.views.frame.view_context import ViewContext
 
+HEALTH_TTL_SECONDS = 15  # of the cached health: pinging a broker may take one
 DAMAGED = gettext_lazy(
     "The store is damaged: nothing is stored until it is repaired. What to do is told on the server’s machine"
     " by day1 check."
@@ -21,6 +25,14 @@ FULL = gettext_lazy(
     "The project is at its quota: nothing more is stored until something is erased or the quota is raised."
     " Reads go on."
 )
+
+
+def load_health(reader: ViewContext) -> dict[str, Any]:
+    """Return the health of the store, which is looked at a few times a minute."""
+    if is_damaged():  # not after a minute
+        return dict(check_health(reader.actor))
+    key = f"health:{reader.project.pk}"
+    return cache.get_or_set(key, lambda: check_health(reader.actor), HEALTH_TTL_SECONDS) or {}
 
 
 def describe_troubles(health: Mapping[str, Any]) -> list[str]:

@@ -8,6 +8,7 @@ from django.urls import get_resolver
 from bench.page_urls import walk
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.observations import ObservationEngine
+from memory.models import Commit
 from memory.views.frame.navigation import PLACES
 from tests.memory.admin.conftest import HOME
 from tests.memory.admin.test_admin_facts import page
@@ -58,11 +59,42 @@ def test_a_place_has_its_sections_as_tabs(maintainer, person, main):
         ("activity", ""),
     ]
     assert tabs(maintainer, "facts") == tabs(maintainer, "") == []
-    assert [path for path, _ in tabs(maintainer, "keys")][-2:] == ["audit", "server"]
+    assert [path for path, _ in tabs(maintainer, "keys")] == ["settings", "keys", "connections", "members"]
     viewer = person("viewer")
-    own = ["connections", "members", "limits", "handoffs", "templates", "bundles", "imports"]
-    assert [path for path, _ in tabs(viewer, "members")] == own
-    assert entries(page(viewer, "/p/test/"))[-1] == "/p/test/connections"
+    assert [path for path, _ in tabs(viewer, "members")] == ["settings", "connections", "members"]
+    assert entries(page(viewer, "/p/test/"))[-1] == "/p/test/settings"
+
+
+def test_the_settings_say_how_each_part_stands(maintainer, person, main):
+    def parts(client):
+        html = page(client, "/p/test/settings").split('id="content"')[1]
+        found = re.findall(
+            r'<a class="line"\s+href="/p/test/([^"]+)">.*?</a>\s*<div[^>]*>(.*?)</div>', html, re.S
+        )
+        return {name: state.strip() for name, state in found}
+
+    shown = parts(maintainer)
+    assert list(shown) == [
+        *("keys", "connections", "members", "learning", "ageing", "policies", "limits", "handoffs"),
+        *("templates", "bundles", "imports", "webhooks", "quarantines", "erasures", "audit", "secrets"),
+        "server",
+    ]
+    assert (shown["keys"], shown["members"], shown["handoffs"]) == ("none", "1", "none")
+    assert shown["secrets"] == "taken out of what is written"
+    assert shown["policies"] == "main: Written at once · No approval"
+    own = ["connections", "members", "policies", "limits", "handoffs", "templates", "bundles", "imports"]
+    assert list(parts(person("viewer"))) == own
+    assert parts(maintainer)["members"] == "2"
+
+
+def test_old_addresses_lead_on(maintainer, main, write):
+    moved = {"analytics?days=7": "insights?days=7", "queue": "review", "policies": "policy/main"}
+    for old, new in moved.items():
+        assert maintainer.get(f"/p/test/{old}").headers["Location"] == f"/p/test/{new}"
+        assert maintainer.get(f"{HOME}{old}").headers["Location"] == f"{HOME}{new}"
+    write("One.")
+    commit = Commit.objects.get()
+    assert maintainer.get(f"/p/test/undo/{commit.pk}").headers["Location"] == f"/p/test/commits/{commit.pk}"
 
 
 def test_a_viewer_reads_what_agents_saw_and_stated_on_the_web(person, main, actor):

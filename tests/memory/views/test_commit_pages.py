@@ -1,5 +1,6 @@
 """The page of a commit: its changes, on the web and in the admin, and the links to it."""
 
+import re
 from typing import Any
 
 import pytest
@@ -215,3 +216,27 @@ def admin_page(project: Project) -> Client:
     user.is_staff = True
     user.save()
     return browser(user)
+
+
+def test_a_commit_is_called_by_what_it_wrote_and_its_session_by_its_title(
+    admin_page: Client, actor: Actor
+) -> None:
+    talk = ConversationEngine().create_conversation(actor=actor.with_origin(session_id="s-0815"))
+    message = {"role": "user", "content": "How are `payouts` <i>sent</i>?"}
+    said = actor.with_origin(session_id="s-0815")
+    MessageEngine().write_messages(conversation_id=talk.uid, messages=[message], actor=said)
+    FACTS.write_facts(facts=[{"fact_text": f"Payouts {n}."} for n in range(2)], actor=said)
+    FACTS.write_fact(fact_text="Told.", actor=actor)
+    titles = re.findall(
+        r'<a class="line"[^>]*>(.*?)</a>', text(admin_page.get("/p/test/branches/main?tab=log"))
+    )
+    assert titles == [
+        "Added 1 fact: Told.",
+        "Added 2 facts: Payouts 0.",
+        "Added 1 message: How are <code>payouts</code> &lt;i&gt;sent&lt;/i&gt;?",
+        "Began 1 conversation",
+    ]
+    page = text(admin_page.get(f"/p/test/commits/{Commit.objects.get(seq=3).pk}"))
+    assert "Added 2 facts: Payouts 0." in page
+    assert re.search(r'<a href="/p/test/session\?key=s-0815" dir="auto">How are <code>payouts', page)
+    assert ">s-0815<" not in page

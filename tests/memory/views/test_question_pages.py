@@ -82,10 +82,10 @@ def test_runs_are_drawn(curator: Client, actor: Actor, question: Question) -> No
 
 def test_insights_compares_the_runs(curator: Client, actor: Actor, question: Question, fact: Fact) -> None:
     EvalEngine().start_eval(actor=actor)
-    assert 'id="recall"' not in text(curator.get("/p/test/analytics"))
+    assert 'id="recall"' not in text(curator.get("/p/test/insights"))
     ActionEngine().apply_action(action="archive", fact_ids=[fact.uid], actor=actor)
     EvalEngine().start_eval(actor=actor)
-    page = text(curator.get("/p/test/analytics"))
+    page = text(curator.get("/p/test/insights"))
     card = page[page.index('id="recall"') : page.index('id="junk"')]
     assert re.findall(r">(\d+%|[+−±]\d+|–)<", card) == ["0%", "−100", "100%", "–"]
     assert ("Recall@10" in card, ">lost</span>" in card, "rank 1 → –" in card) == (True, True, True)

@@ -79,7 +79,7 @@ def test_ten_years_fit_into_a_strip(first: date) -> None:
 
 def test_pages_of_memory_have_it_and_others_not(actor: Actor, main: Branch, maintainer: Client) -> None:
     write(actor, 3)
-    for path in ("", "facts", "activity", "conversations", "observations", "analytics", "search"):
+    for path in ("", "facts", "activity", "conversations", "observations", "insights", "search"):
         page = maintainer.get(f"/p/test/{path}").content.decode()
         assert page.count('class="time-strip"') == 1, path
     for path in ("keys", "members", "audit", "merge-requests"):
