@@ -52,7 +52,7 @@ def find_rows(reader: ViewContext, found: Tellings, week: TellingWeek, group: st
     """Return what one number of a week counts: the first facts or sessions."""
     chosen = {"week": week.start, "title": TITLES[group], "total": len(getattr(week, group))}
     if group == "sessions":
-        rows = [{"key": key, "counts": own} for key, own in week.sessions.items()][:MAX_ROWS]
-        reader.name_sessions(row["key"] for row in rows)
-        return {**chosen, "sessions": rows}
+        shown = list(week.sessions.items())[:MAX_ROWS]
+        reader.name_sessions(key for key, _counts in shown)
+        return {**chosen, "sessions": [{"key": key, "counts": counts} for key, counts in shown]}
     return {**chosen, "facts": [found.facts[uid] for uid in getattr(week, group)[:MAX_ROWS]]}

@@ -91,8 +91,9 @@ class Player:
     def _find_key(self, agent: str) -> ApiKey:
         """Return the key of an agent, whose token nobody is told, so that none can come with it."""
         if agent not in self.keys:
-            fields = {"label": agent, "agent_id": agent, "scopes": ["write"]}
-            self.keys[agent], _ = KeyEngine().create_key(**fields, actor=actor_in(self.project_id, LEAD))
+            lead = actor_in(self.project_id, LEAD)
+            key, _token = KeyEngine().create_key(label=agent, agent_id=agent, scopes=["write"], actor=lead)
+            self.keys[agent] = key
             note_use(self.keys[agent], timezone.now())
         return self.keys[agent]
 

@@ -12,7 +12,7 @@ from django.urls import get_script_prefix, reverse
 from django.utils import timezone
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext_lazy
 
 from memory.models import Fact
 from memory.views.frame.flash import REDO, UNDO
@@ -21,7 +21,7 @@ from memory.views.frame.navigation import Entry, list_entries, list_links, list_
 from memory.views.frame.view_context import relocate, with_query
 from memory.views.text.labels import MAKER_WORDS, SURFACES, WORDS
 from memory.views.text.rich_text import render_inline, render_rich_text
-from memory.views.text.times import format_time
+from memory.views.text.times import format_age, format_time
 
 register = template.Library()
 
@@ -239,18 +239,6 @@ def moment(at: datetime | None) -> SafeString | str:
         return ""
     exact = timezone.localtime(at).strftime("%Y-%m-%d %H:%M:%S %Z")
     return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), exact, format_age(at))
-
-
-def format_age(at: datetime, now: datetime | None = None) -> str:
-    """Format a time as its age in one unit; in full if it is over a day ago or in the future."""
-    seconds = ((now or timezone.now()) - at).total_seconds()
-    if -60 < seconds < 60:
-        return gettext("just now")
-    if not 0 <= seconds < 86400:
-        return format_time(at)
-    if seconds >= 3600:
-        return gettext("%d h ago") % (seconds // 3600)
-    return gettext("%d min ago") % (seconds // 60)
 
 
 @register.filter

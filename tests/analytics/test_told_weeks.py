@@ -20,7 +20,7 @@ from tests.memory.views.conftest import curator
 
 __all__ = ["curator", "without_vectors", "write"]
 pytestmark = pytest.mark.django_db(transaction=True)
-PATH = "/p/test/analytics?days=90"
+PATH = "/p/test/insights?days=90"
 CELL = re.compile(r'<td[^>]*data-label="([^"]*)">(?:<a[^>]*>)?([\d,]+)(?:</a>)?</td>')
 LINE = re.compile(r'<a class="line" href="/p/test/facts/([0-9a-f-]{36})"')
 facts = FactEngine()
@@ -98,8 +98,9 @@ def test_weeks_are_what_was_told(
 def test_nothing_told_is_said_so_and_an_odd_week_shows_no_rows(
     curator: Client, write: Write, project: Project
 ) -> None:
+    one = write("One.")
     assert "No session was told anything in this range." in curator.get(PATH).content.decode()
-    tell(project, timezone.now(), "s1", [write("One.")])
+    tell(project, timezone.now(), "s1", [one])
     shown: Any = curator.get(f"{PATH}&week=2001-01-01&told=facts")
     assert (shown.status_code, LINE.findall(shown.content.decode())) == (200, [])
     assert curator.get(f"{PATH}&week={find_week(timezone.now())}&told=oops").status_code == 200

@@ -71,7 +71,7 @@ def test_what_others_wrote_into_it_is_not_lost_in_passing(actor: Actor, demo: Ac
     with pytest.raises(Conflict, match=r"Others worked in the demo too \(1 × wrote a fact\);"):
         loader.remove(actor)
     assert rows() == before
-    assert loader.remove(actor, force=True)["ApiKey"] == 1
+    assert loader.remove(actor, force=True)["ApiKey"] == 9
     assert not Project.objects.filter(slug="demo").exists()
 
 

@@ -194,8 +194,8 @@ def load_contents(commits: Sequence[Commit]) -> None:
     for commit in commits:
         commit.content = ""
     for kind, column in TEXTS.items():
-        told = [one for one in plain.values() if not one.content and _has_written(one.tally, kind)]
-        if seqs := _seqs_by_branch(told):
+        nameless = (one for one in plain.values() if not one.content and _has_written(one.tally, kind))
+        if seqs := _seqs_by_branch(nameless):
             rows = models_by_kind()[kind]._base_manager.filter(_match_seqs(seqs, "seq_from"), NotHidden())
             first = rows.filter(deleted=False).order_by().values_list("branch_id", "seq_from")
             found = [rid for *_place, rid in first.annotate(Min("rid"))]

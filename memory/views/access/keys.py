@@ -17,13 +17,13 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.models import ApiKey
 from memory.operations.keys import KEYS
-from memory.templatetags.day1 import format_age
 from memory.views.access.agent_setup import setup_context
 from memory.views.frame.base import ProjectPage
 from memory.views.frame.view_context import ViewContext
 from memory.views.generic.actions import Action, ActionPage, ConfirmPage
 from memory.views.generic.field_widgets import DeclaredForm
 from memory.views.generic.list_page import ListPage
+from memory.views.text.times import format_age
 
 
 @dataclass(frozen=True)

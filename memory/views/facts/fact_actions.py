@@ -62,7 +62,9 @@ class Act(FactPage):
         flash_success(request, sentence, build_undo_url(self.reader, report.commit))
         if getattr(request, "htmx", False):
             return render_answered(self, self.load_fact(), sentence)
-        return redirect(self.reader.url("fact", self.fact_id))
+        page = self.reader.url("fact", self.fact_id)
+        back = safe_referer(request, page)  # a queue goes on without a script too
+        return redirect(page if back.startswith(request.path) else back)
 
     def _apply_action(self, action: str, reason: str) -> Report:
         version = parse_number(self.request.POST.get("version", ""))

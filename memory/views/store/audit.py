@@ -6,10 +6,10 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.operations.action_labels import ACTION_LABELS
 from memory.operations.audit import AUDIT
-from memory.templatetags.day1 import format_age
 from memory.views.frame.view_context import ViewContext
 from memory.views.generic.list_page import ListPage
 from memory.views.text.labels import FIELDS
+from memory.views.text.times import format_age
 
 
 class Audit(ListPage):

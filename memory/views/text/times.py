@@ -13,6 +13,18 @@ def format_time(at: datetime) -> str:
     return localize(at).isoformat(" ", "minutes")
 
 
+def format_age(at: datetime, now: datetime | None = None) -> str:
+    """Format a time as its age in one unit; in full if it is over a day ago or in the future."""
+    seconds = ((now or timezone.now()) - at).total_seconds()
+    if -60 < seconds < 60:
+        return gettext("just now")
+    if not 0 <= seconds < 86400:
+        return format_time(at)
+    if seconds >= 3600:
+        return gettext("%d h ago") % (seconds // 3600)
+    return gettext("%d min ago") % (seconds // 60)
+
+
 def format_input(at: datetime) -> str:
     """Return a time as the browser's own field takes it."""
     return localize(at).isoformat(timespec="milliseconds")

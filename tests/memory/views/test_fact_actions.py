@@ -54,6 +54,14 @@ def edit(client: Client, fact: Fact, query: str = "", **typed: Any) -> Any:
 # ---- one action --------------------------------------------------------------------------------------
 
 
+def test_a_queue_goes_on_without_a_script(curator: Client, fact: Fact) -> None:
+    path, page = f"/p/test/facts/{fact.uid}/act", f"/p/test/facts/{fact.uid}"
+    for number, (came_from, led_to) in enumerate((("/p/test/review", "/p/test/review"), (path, page))):
+        form = {"action": ("verify", "invalidate")[number], "version": 1}
+        answer = curator.post(path, form, headers={"Referer": f"http://testserver{came_from}"})
+        assert (answer.status_code, answer.headers["Location"]) == (302, led_to)
+
+
 def test_a_verdict_with_a_reason_and_the_way_back(curator: Client, actor: Actor, fact: Fact) -> None:
     answer = act(curator, fact, "verify", reason="Read in the code.")
     assert (answer.status_code, answer.headers["Location"]) == (302, f"/p/test/facts/{fact.uid}")
