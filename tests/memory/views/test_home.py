@@ -257,7 +257,7 @@ def test_the_feed_says_what_was_done_last_by_whom(viewer: Client, actor: Actor) 
 def session_links(viewer: Client) -> list[tuple[str, str]]:
     """Return the key and the text of each link to a session in Home's feed."""
     page = viewer.get("/p/test/").content.decode()
-    return re.findall(r'session\?key=([^"&]+)[^>]*>([^<]*)</a>', page[page.index('id="activity"') :])
+    return re.findall(r'session\?[^"]*key=([^"&]+)[^>]*>([^<]*)</a>', page[page.index('id="activity"') :])
 
 
 def test_what_is_wrong_is_said_with_what_to_do(viewer: Client, project: Project, settings: Any) -> None:
