@@ -98,7 +98,7 @@ def list_shown(client: Client, url: str) -> set[str]:
 
 
 def text(client: Client, branch: str) -> str:
-    return client.get(f"/p/test/analytics?branch={branch}").content.decode()
+    return client.get(f"/p/test/insights?branch={branch}").content.decode()
 
 
 def is_since(row: dict[str, Any], day: datetime) -> bool:
@@ -160,7 +160,7 @@ def test_junk_is_stale_contradicted_doubled_or_rejected(
         "near_duplicate": {one["fact"]["id"] for one in asked if one["kind"] == "near_duplicate"},
         "rejected": {row["id"] for row in rows if row["verification_status"] == "invalidated"},
     }
-    address = f"/p/test/analytics?branch={branch}"
+    address = f"/p/test/insights?branch={branch}"
     page = curator.get(address).content.decode()
     assert {name: int(count) for name, count in TAB.findall(page)} == {
         name: len(uids) for name, uids in expected.items()
