@@ -418,7 +418,7 @@ PAGES = {
     **dict.fromkeys(("replay-batches", "replay-batch", "export-conversation"), "read"),
     **dict.fromkeys(("consolidations", "consolidation", "analytics", "agent"), "read"),
     **dict.fromkeys(("bundles", "bundle", "bundle-keys", "bundle-document"), "read"),
-    "limits": "read",
+    **dict.fromkeys(("limits", "settings", "insights", "policies", "undo"), "read"),
     **dict.fromkeys(("secrets", "require-second-factor"), "admin"),
     **dict.fromkeys(
         ("fact-new", "fact-edit", "new-merge-request", "bundle-upload", "fork", "replay-new", "pick"), "write"
@@ -514,7 +514,7 @@ FORMS = (
     Form("curate", "quarantine"),
     Form("write", "consolidations", {"level": "session", "target": "s8"}),
     Form("curate", "consolidation"),
-    Form("curate", "analytics", {"action": "archive", "fact": "{other}:1", "sure": "1"}),
+    Form("curate", "insights", {"action": "archive", "fact": "{other}:1", "sure": "1"}),
     Form("curate", "fact-judge"),
     Form("write", "fact-new", {"fact_text": "Written on a page."}),
     Form("curate", "sample", {"do": "remove"}),

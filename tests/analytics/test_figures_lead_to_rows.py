@@ -115,7 +115,7 @@ def test_figures_are_the_rows_that_they_lead_to(
     rows = read_all(api, "/facts", branch)
     today = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
     month = today - timedelta(days=DAYS - 1)
-    home, page = (read_links(curator, f"/p/test/{path}?branch={branch}") for path in ("", "analytics"))
+    home, page = (read_links(curator, f"/p/test/{path}?branch={branch}") for path in ("", "insights"))
     checked = {
         name: (figures[name], {row["id"] for row in rows if is_since(row, since)})
         for figures, since, names in (
