@@ -179,6 +179,21 @@ def test_what_is_not_installed_is_said(home: Path, capsys: pytest.CaptureFixture
     assert refuse(capsys, *words) == "not_found: No service is installed: `day1 service install` does that."
 
 
+def test_a_service_that_systemd_does_not_stop_is_said(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tool = home / "systemctl"
+    tool.write_text("#!/bin/sh\necho Failed to connect to bus >&2\nexit 1\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{home}:/usr/bin:/bin")
+    unit = managers.Systemd()
+    unit.file.parent.mkdir(parents=True)
+    unit.file.touch()
+    unit.remove()
+    err = capsys.readouterr().err
+    assert (unit.file.exists(), "may still run" in err, "connect to bus" in err) == (False, True, True)
+
+
 def test_a_database_elsewhere_is_no_service_of_a_person(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,7 @@ from day1site.cli.connect.service.description import (
     say_failure,
 )
 from day1site.cli.errors import CliError
+from day1site.cli.output import note
 
 ROOT_REFUSED = (
     "A service of Day1 is a person's own, and this is root: install it as the person whose memory it is."
@@ -34,6 +35,7 @@ LINGER = (
     "It ends when you log out, and starts when you log in: `loginctl enable-linger` keeps it running from the"
     " start of the machine on."
 )
+NOT_STOPPED = "The service was not stopped, and may still run until you log out: {reason}"
 AT_LOGIN = "It starts when you log in, and ends when you log out."
 
 
@@ -104,7 +106,10 @@ class Systemd:
         tell("systemctl", "--user", "restart", self.unit)
 
     def remove(self) -> None:
-        try_to_tell("systemctl", "--user", "disable", "--now", self.unit)
+        try:
+            tell("systemctl", "--user", "disable", "--now", self.unit)
+        except CliError as error:
+            note(NOT_STOPPED.format(reason=error.text))
         self.file.unlink(missing_ok=True)
         try_to_tell("systemctl", "--user", "daemon-reload")
         try_to_tell("systemctl", "--user", "reset-failed", self.unit)
