@@ -7,7 +7,6 @@ rank can be explained.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import NamedTuple
 
 import numpy as np
@@ -71,47 +70,40 @@ RECIPES: Mapping[str, Recipe] = {
 
 
 class RankingInputs(NamedTuple):
-    """The properties of a fact that a recipe uses, besides its keyword and vector scores."""
+    """The properties of facts that a recipe uses, besides their scores: a column of each."""
 
-    created_at: datetime
-    verified: bool
-    priority: str
-    confidence: float
-    confirmations: int
-    age_cycles: int | None = None
-
-
-def normalise_scores(scores: Mapping[int, float]) -> dict[int, float]:
-    """Normalise scores: divide each by the best, so that the best is 1; negative ones become 0."""
-    best = max(scores.values(), default=0.0)
-    if best <= 0:
-        return dict.fromkeys(scores, 0.0)
-    return {key: max(0.0, value / best) for key, value in scores.items()}
+    ages: np.ndarray  # in days or in cycles, as is the half-life
+    verified: np.ndarray
+    priorities: Sequence[str]
+    confidence: np.ndarray
+    confirmations: np.ndarray
 
 
-def take_floor_off(cosines: Mapping[int, float], floor: float) -> Mapping[int, float]:
+def normalise_scores(scores: np.ndarray) -> np.ndarray:
+    """Divide scores by the best, so that the best is 1; negative ones become 0. No score, nan, stays none."""
+    best = np.fmax.reduce(scores, initial=0.0)
+    found: np.ndarray = np.maximum(scores / best if best > 0 else scores, 0.0)
+    return found
+
+
+def take_floor_off(cosines: np.ndarray, floor: float) -> np.ndarray:
     """Return cosines as if unrelated texts had 0: some models give all texts .7 and more."""
-    return {key: (value - floor) / (1 - floor) for key, value in cosines.items()} if floor else cosines
+    return (cosines - floor) / (1 - floor) if floor else cosines
 
 
-def length_normalise(scores: Mapping[int, float], lengths: Mapping[int, int]) -> dict[int, float]:
+def length_normalise(scores: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """Rescale BM25 scores to k1 = 0.9 and b = 0.4, the usual choice for short passages.
 
     The index has k1 = 1.2 and b = 0.75 built in. ``lengths`` are the words of each candidate; their mean
     replaces the mean of all texts. Exact for words that occur once in a text (Robertson and Zaragoza, The
     Probabilistic Relevance Framework, 2009).
     """
-    if not scores:
-        return {}
-    known = [lengths.get(key, 0) for key in scores]
-    mean = max(sum(known) / len(known), 1.0)
-    return {key: value * _length_factor(lengths.get(key, 0) / mean) for key, value in scores.items()}
-
-
-def _length_factor(relative: float) -> float:
+    known = lengths[~np.isnan(scores)]
+    relative = lengths / max(known.mean() if len(known) else 0.0, 1.0)
     had = 2.2 / (1 + 1.2 * (0.25 + 0.75 * relative))
     requested = 1.9 / (1 + 0.9 * (0.6 + 0.4 * relative))
-    return requested / had
+    found: np.ndarray = scores * (requested / had)
+    return found
 
 
 def arm_weights(recipe: Recipe, arms: Mapping[str, bool]) -> dict[str, float]:
@@ -147,16 +139,14 @@ def recency_factors(ages: np.ndarray, half_life: float) -> np.ndarray:
     return factors
 
 
-def boost_factors(recipe: Recipe, facts: Sequence[RankingInputs]) -> Columns:
+def boost_factors(recipe: Recipe, facts: RankingInputs) -> Columns:
     """Return the factors near 1 for verification, priority, confidence and confirmations of each fact."""
     by_priority = {"P1": recipe.p1, "P2": recipe.p2}
-    confidence = np.array([fact.confidence for fact in facts], dtype=float)
-    confirmations = np.array([min(fact.confirmations, 5) for fact in facts], dtype=float)
     return {
-        "verification": np.array([recipe.verified if fact.verified else 1.0 for fact in facts]),
-        "priority": np.array([by_priority.get(fact.priority, 1.0) for fact in facts]),
-        "confidence": 1 - recipe.confidence + recipe.confidence * confidence,
-        "confirmations": 1 + recipe.confirmation * confirmations,
+        "verification": np.where(facts.verified, recipe.verified, 1.0),
+        "priority": np.array([by_priority.get(priority, 1.0) for priority in facts.priorities]),
+        "confidence": 1 - recipe.confidence + recipe.confidence * facts.confidence,
+        "confirmations": 1 + recipe.confirmation * np.minimum(facts.confirmations, 5),
     }
 
 
@@ -182,22 +172,13 @@ def raise_exact(relevance: np.ndarray, exact: np.ndarray) -> np.ndarray:
     return raised
 
 
-def score_hits(
-    recipe: Recipe, relevance: np.ndarray, facts: Sequence[RankingInputs], now: datetime
-) -> tuple[np.ndarray, Columns]:
+def score_hits(recipe: Recipe, relevance: np.ndarray, facts: RankingInputs) -> tuple[np.ndarray, Columns]:
     """Return the score of each hit, and the factors that its relevance was multiplied by."""
-    ages = np.array([measure_age(fact, now) for fact in facts], dtype=float)
     factors = {
-        "recency": recency_factors(ages, recipe.half_life_days),
+        "recency": recency_factors(facts.ages, recipe.half_life_days),
         **boost_factors(recipe, facts),
     }
     return np.prod([relevance, *factors.values()], axis=0), factors
-
-
-def measure_age(fact: RankingInputs, now: datetime) -> float:
-    """Return the age of a fact in cycles where it counts them, else in days."""
-    days = (now - fact.created_at).total_seconds() / 86_400
-    return days if fact.age_cycles is None else float(fact.age_cycles)
 
 
 def cap_share(kinds: Sequence[bool], limit: int, share: float) -> list[int]:

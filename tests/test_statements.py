@@ -110,7 +110,7 @@ def test_start_of_a_session(api: Api) -> None:
     )
 
 
-@pytest.mark.parametrize(("store", "maximum"), [("api", 10), ("embedded", 9)])
+@pytest.mark.parametrize(("store", "maximum"), [("api", 9), ("embedded", 8)])
 def test_prompt(store: str, maximum: int, request: pytest.FixtureRequest) -> None:
     api = request.getfixturevalue(store)
 

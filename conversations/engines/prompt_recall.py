@@ -29,7 +29,7 @@ from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.raw_select import Statement, plan_one
 from memory.db.united import read_together
 from memory.engines.embedding.models import usable_provider
-from memory.engines.facts.assessment import attach_belief, plan_assessments, searchable_rows
+from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.facts.short_ids import shorten_id
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import (
@@ -55,7 +55,6 @@ from memory.engines.sessions.lines import (
 )
 from memory.engines.sessions.relevant import Entry, drop_reworded, fold_doubted, list_compared_words
 from memory.engines.sessions.revisions import ReadPoint, Statements, is_vouched_for, load_facts
-from memory.engines.sessions.utterances import plan_edges
 from memory.engines.statements.standing import changes
 from memory.engines.versions.repositories import is_left_out, name_repositories
 from memory.models import Branch, Fact, FactLink, Observation, Project, Session, VectorClock
@@ -179,11 +178,11 @@ def find_facts(ask: Ask, near: Sequence[Hits]) -> Found:
     loose = ask.narrow(Fact.objects.in_lineage(ask.lineage).searchable())
     sources = list(zip(ask.narrow(rows), near, loose, strict=True))
     ranked = [rank(narrowed, hits, ask, quick) for narrowed, hits, quick in sources]
-    batch = rows.fetch_by_key("rid", set().union(*map(list_ids, ranked)))
+    batch = ask.statements.read(rows, set().union(*map(list_ids, ranked)))
     valid = {row.rid for row in batch}
     if any(one.words.needs_refill(MAX_CANDIDATES, valid) for one in ranked):
         ranked = [rank(narrowed, hits, ask) for narrowed, hits, _ in sources]
-        batch = rows.fetch_by_key("rid", set().union(*map(list_ids, ranked)))
+        batch = ask.statements.read(rows, set().union(*map(list_ids, ranked)))
     for one in ranked:
         one.words.trim_words(MAX_CANDIDATES, valid)
     chosen = set().union(*map(list_ids, ranked))
@@ -197,11 +196,8 @@ def describe_facts(ask: Ask, found: Found) -> Iterator[Memory]:
     strengths = {fact: weigh_fact(ask.question, fact, cosines.get(fact.rid)) for fact in rows}
     strong = {fact: strength for fact, strength in strengths.items() if strength}
     ask.statements.add(strong)
-    beliefs = plan_assessments([fact.uid for fact in strong], ask.lineage)
-    read_together([*plan_edges(strong, ask.lineage), *beliefs])
     revised, doubted = ask.statements.find_revised(strong), ask.statements.find_doubted(strong)
-    attach_belief(list(strong), ask.lineage)  # what a curator verified keeps its place
-    newest = replace_revised(strong, revised)
+    newest = replace_revised(strong, revised)  # what a curator verified keeps its place
     later = [fact for uid, fact in doubted.items() if fact not in newest]
     attach_belief([*(newest.keys() - strong.keys()), *later], ask.lineage)
     utterances = ask.statements.hear([*newest, *strong, *later])

@@ -299,10 +299,10 @@ class VersionedQuerySet(RecordedFilters[Row]):
         return raw_select.fetch_each(self.plan_by_key(columns, by, values, cut))
 
     def plan_by_key(
-        self, columns: Sequence[str], by: str, values: Iterable[Any], cut: int | None = None
+        self, columns: Sequence[str], by: str, values: raw_select.Values, cut: int | None = None
     ) -> list[raw_select.Statement]:
         """Return the statements of ``select_by_key``, for ``read_together``."""
-        few = list(values)
+        few = values if isinstance(values, raw_select.Selected) else list(values)
         if not few:
             return []
         try:
@@ -312,11 +312,19 @@ class VersionedQuerySet(RecordedFilters[Row]):
         plan = partial(raw_select.plan_by_key, self.db, self.model, columns, (by, few), cut=cut)
         return [statement for batch in each for statement in plan(conditions=batch)]
 
-    def fetch_by_key(self, by: str, values: Iterable[Any], max_characters: int | None = None) -> list[Row]:
-        """Return the same rows as instances; with ``max_characters`` long fields are cut as by read_cut."""
+    def fetch_by_key(
+        self,
+        by: str,
+        values: Iterable[Any],
+        max_characters: int | None = None,
+        columns: Sequence[str] = (),
+    ) -> list[Row]:
+        """Return the same rows as instances; with ``max_characters`` long fields are cut as by read_cut. Of
+        some ``columns``, the primary key among them, others are read when they are asked for.
+        """
         cut = None if max_characters is None else max_characters + 1
-        found = self.select_by_key(raw_select.name_fields(self.model), by, values, cut)
-        rows = raw_select.build_instances(self.model, self.db, found)
+        found = self.select_by_key(columns or raw_select.name_fields(self.model), by, values, cut)
+        rows = raw_select.build_instances(self.model, self.db, found, columns)
         return rows if max_characters is None else raw_select.cut_rows(rows, max_characters)
 
     def _visible_by(self, column: str) -> list[Visible]:

@@ -1,6 +1,7 @@
 """Raw SELECT of few rows by a key, where the ORM takes longer than the database."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from types import NoneType
 from typing import Any, TypeVar
@@ -11,7 +12,7 @@ from django.db import DEFAULT_DB_ALIAS, connections, models
 from memory.db.backend import get_backend, get_features
 from memory.db.budget import text_fields
 from memory.db.bulk_sql import load_instance
-from memory.db.expressions import ColumnIn, CompiledWhere, Condition
+from memory.db.expressions import ColumnFrom, ColumnIn, CompiledWhere, Condition
 from memory.db.fields import JSONTextField, find_plain_type, replace_strange
 
 Row = TypeVar("Row", bound=models.Model)
@@ -79,6 +80,17 @@ class RawReading(Reading):
 
 
 Statement = tuple[Reading, str, Sequence[Any]]  # with the values of its placeholders
+
+
+@dataclass(frozen=True)
+class Selected:
+    """Values of a key that another statement reads: its SQL, and the values of its placeholders."""
+
+    sql: str
+    params: Sequence[Any]
+
+
+Values = Iterable[Any] | Selected
 
 
 def convert_rows(connection: Any, of: Sequence[Converters], rows: Sequence[tuple]) -> list[tuple]:
@@ -153,21 +165,24 @@ def plan_by_key(
     using: str,
     model: type[models.Model],
     columns: Sequence[str],
-    key: tuple[str, Iterable[Any]],
+    key: tuple[str, Values],
     conditions: Iterable[Condition],
     cut: int | None = None,
 ) -> list[Statement]:
     """Return the statements of ``by_key``, for ``read_together``."""
-    by, values = key[0], list(key[1])
     features = get_features(using)
-    field: Any = model._meta.get_field(by)
+    by, field = key[0], model._meta.get_field(key[0])
     read, shown = prepare_reading(using, model, columns, cut), render_conditions(conditions, using)
-    size = features.keys_at_once if field.primary_key and shown else VALUES_AT_ONCE
+    if isinstance(key[1], Selected):
+        (named,) = render_conditions([ColumnFrom(model, by, key[1].sql, key[1].params)], using)
+        return [(read, *read.build(named, *shown))]
+    values = list(key[1])
+    size = features.keys_at_once if field is model._meta.pk and shown else VALUES_AT_ONCE
     if len(values) > size:  # a row is in one portion only
         values = list(dict.fromkeys(values))
     portions = (values[start : start + size] for start in range(0, len(values), size))
-    named = (render_conditions([ColumnIn(model, by, batch)], using) for batch in portions)
-    return [(read, *read.build(*batch, *shown)) for batch in named]
+    every = (render_conditions([ColumnIn(model, by, batch)], using) for batch in portions)
+    return [(read, *read.build(*batch, *shown)) for batch in every]
 
 
 def select_by_key(
@@ -265,9 +280,11 @@ def changes_rows(model: type[models.Model]) -> bool:
     return "from_db" in {name for base in model.__mro__ if base is not models.Model for name in vars(base)}
 
 
-def build_instances(model: type[Row], using: str, found: Iterable[tuple]) -> list[Row]:
-    """Return instances of a model, of which all columns were read."""
-    names = name_attributes(model)
+def build_instances(
+    model: type[Row], using: str, found: Iterable[tuple], columns: Sequence[str] = ()
+) -> list[Row]:
+    """Return instances of a model, of which these columns were read, or all. Others are read when asked."""
+    names = columns or name_attributes(model)
     if changes_rows(model):
         return [model.from_db(using, names, values) for values in found]
     return [load_instance(model, dict(zip(names, values, strict=True)), using) for values in found]

@@ -9,17 +9,18 @@ from django.db import DEFAULT_DB_ALIAS, connections
 
 from memory.db.backend import get_backend, get_features
 from memory.db.querysets import VersionedQuerySet
-from memory.db.raw_select import ROW, Statement, all_fields, build_instances, fetch_each, prepare_reading
+from memory.db.raw_select import ROW, Statement, build_instances, fetch_each, prepare_reading
 from memory.db.versioned_query import Row
 
 
 class NewestRows(Generic[Row]):
-    """The rows of ``newest`` of several querysets of a model; in one statement where the database takes a
-    limit in it.
+    """The rows of ``newest`` of several querysets of a model, with these columns; in one statement where the
+    database takes a limit in it.
     """
 
-    def __init__(self, sources: Sequence[tuple[VersionedQuerySet[Row], int]]) -> None:
+    def __init__(self, sources: Sequence[tuple[VersionedQuerySet[Row], int]], columns: Sequence[str]) -> None:
         self.sources, self.model, self.using = sources, sources[0][0].model, sources[0][0].db
+        self.columns = columns
         self.is_split = get_features(self.using).sorts_whole_rows
         self.statements: list[Statement] = [] if self.is_split else self._plan()  # for ``read_together``
 
@@ -27,13 +28,13 @@ class NewestRows(Generic[Row]):
         selects = [select for rows, k in self.sources if (select := select_newest_keys(rows, k))[0]]
         keys = " UNION ALL ".join(f"SELECT * FROM ({sql})" for sql, _ in selects)
         values = [value for _, params in selects for value in params]
-        return [plan_keys(self.model, self.using, keys, values)] if selects else []
+        return [plan_keys(self.model, self.using, self.columns, keys, values)] if selects else []
 
     def fetch(self) -> list[Row]:
         """Return the rows, each once and unordered."""
         if self.is_split:
             return list({row.pk: row for rows, k in self.sources for row in rows.newest(k)}.values())
-        return build_instances(self.model, self.using, fetch_each(self.statements))
+        return build_instances(self.model, self.using, fetch_each(self.statements), self.columns)
 
 
 def select_newest_keys(rows: VersionedQuerySet, k: int) -> tuple[str, Sequence[Any]]:
@@ -46,9 +47,11 @@ def select_newest_keys(rows: VersionedQuerySet, k: int) -> tuple[str, Sequence[A
     return every and f"SELECT e.{column} FROM ({every}) e ORDER BY e.uid DESC LIMIT {k}", values
 
 
-def plan_keys(model: type[Any], using: str, keys: str, values: Sequence[Any]) -> Statement:
-    """Return the statement that reads the rows whose primary keys are those of a SELECT."""
-    read = prepare_reading(using, model, [field.name for field in all_fields(model)])
+def plan_keys(
+    model: type[Any], using: str, columns: Sequence[str], keys: str, values: Sequence[Any]
+) -> Statement:
+    """Return the statement that reads columns of the rows whose primary keys are those of a SELECT."""
+    read = prepare_reading(using, model, columns)
     pk: Any = model._meta.pk
     where = f"{ROW}.{connections[using].ops.quote_name(pk.column)} IN ({keys})"
     return read, *read.build((where, values))

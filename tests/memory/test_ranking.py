@@ -1,6 +1,8 @@
 """The arithmetic of scores, on plain values."""
 
 from datetime import UTC, datetime, timedelta
+from math import isnan, nan
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -8,10 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory import ranking
+from memory.engines.facts.assessment import Assessment
+from memory.engines.facts.derived_trust import Verdict
+from memory.engines.search.fact_rows import Row, list_inputs
 from memory.ranking import RECIPES, RankingInputs
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
-PLAIN = RankingInputs(NOW, verified=False, priority="P3", confidence=1.0, confirmations=0)
+PLAIN = {"age": 0.0, "verified": False, "priority": "P3", "confidence": 1.0, "confirmations": 0}
+
+
+def make_inputs(*facts):
+    """Return the columns of facts, each with what is other than in a plain one."""
+    ages, verified, priorities, confidence, confirmations = zip(
+        *({**PLAIN, **fact}.values() for fact in facts), strict=True
+    )
+    numbers = map(np.array, (ages, verified, confidence, confirmations))
+    ages, verified, confidence, confirmations = numbers
+    return RankingInputs(ages, verified, priorities, confidence, confirmations)
 
 
 def test_recipes():
@@ -38,22 +53,25 @@ def test_recipes():
 @pytest.mark.parametrize(
     ("scores", "expected"),
     [
-        ({}, {}),
-        ({1: 4.0, 2: 2.0, 3: 0.0}, {1: 1.0, 2: 0.5, 3: 0.0}),
-        ({1: 0.5, 2: -0.5}, {1: 1.0, 2: 0.0}),
-        ({1: -1.0, 2: -2.0}, {1: 0.0, 2: 0.0}),
-        ({1: 0.0}, {1: 0.0}),
+        ([], []),
+        ([4.0, 2.0, 0.0], [1.0, 0.5, 0.0]),
+        ([0.5, -0.5], [1.0, 0.0]),
+        ([-1.0, -2.0], [0.0, 0.0]),
+        ([0.0], [0.0]),
+        ([nan, 4.0, 1.0], [nan, 1.0, 0.25]),
+        ([nan, nan], [nan, nan]),
+        ([nan, -1.0], [nan, 0.0]),
     ],
 )
 def test_shares_of_the_best(scores, expected):
-    assert ranking.normalise_scores(scores) == expected
+    assert ranking.normalise_scores(np.array(scores)) == pytest.approx(expected, nan_ok=True)
 
 
-@given(st.dictionaries(st.integers(), st.floats(-1e6, 1e6), max_size=20))
+@given(st.lists(st.floats(-1e6, 1e6) | st.just(nan), max_size=20))
 def test_shares_lie_between_0_and_1(scores):
-    found = ranking.normalise_scores(scores)
-    assert found.keys() == scores.keys()
-    assert all(0 <= value <= 1 for value in found.values())
+    found = ranking.normalise_scores(np.array(scores))
+    assert np.isnan(found).tolist() == np.isnan(scores).tolist()
+    assert all(0 <= value <= 1 for value in found if not isnan(value))
 
 
 @pytest.mark.parametrize(
@@ -106,15 +124,14 @@ def test_recency(age, half_life, expected):
     ],
 )
 def test_boosts(change, name, factor):
-    standing = PLAIN._replace(**change)
-    assert ranking.boost_factors(RECIPES["seed"], [standing])[name] == pytest.approx([factor])
+    assert ranking.boost_factors(RECIPES["seed"], make_inputs(change))[name] == pytest.approx([factor])
 
 
 def test_a_score_is_the_product_of_its_parts():
-    standing = RankingInputs(NOW - timedelta(days=30), True, "P1", 0.5, 2)
+    fact = {"age": 30.0, "verified": True, "priority": "P1", "confidence": 0.5, "confirmations": 2}
     parts = {"keyword": np.array([1.0, 0.0]), "vector": np.array([0.5, 0.0])}
     relevance = ranking.weigh_parts({"keyword": 0.3, "vector": 0.7}, parts)
-    scores, factors = ranking.score_hits(RECIPES["seed"], relevance, [standing, PLAIN], NOW)
+    scores, factors = ranking.score_hits(RECIPES["seed"], relevance, make_inputs(fact, {}))
     assert scores == pytest.approx([0.65 * 0.75 * 1.05 * 1.05 * 0.95 * 1.04, 0.0])
     assert {name: values[0] for name, values in factors.items()} == pytest.approx(
         {"recency": 0.75, "verification": 1.05, "priority": 1.05, "confidence": 0.95, "confirmations": 1.04}
@@ -123,23 +140,34 @@ def test_a_score_is_the_product_of_its_parts():
 
 def test_without_arms_all_scores_are_0():
     relevance = ranking.weigh_parts({}, {"keyword": np.zeros(2)})
-    scores, _ = ranking.score_hits(RECIPES["seed"], relevance, [PLAIN, PLAIN], NOW)
+    scores, _ = ranking.score_hits(RECIPES["seed"], relevance, make_inputs({}, {}))
     assert scores.tolist() == [0.0, 0.0]
 
 
-def test_cycles_take_the_place_of_days():
-    standing = RankingInputs(NOW - timedelta(days=900), False, "P3", 1.0, 0, age_cycles=30)
-    scores, _ = ranking.score_hits(RECIPES["seed"], np.ones(1), [standing], NOW)
-    assert scores.tolist() == [0.75]
+@pytest.mark.parametrize(("cycle", "age"), [(None, 900.0), (34, 30.0)])
+def test_cycles_take_the_place_of_days(cycle, age):
+    row = Row(1, UUID(int=1), "", "", NOW - timedelta(days=900), updated_cycle=4)
+    assert list_inputs([row], {}, NOW, cycle).ages == pytest.approx([age])
+
+
+def test_only_a_verdict_on_the_present_text_counts():
+    verdicts = [Verdict(UUID(int=1), text, "verified", "human", "", "", NOW, NOW) for text in "ab"]
+    rows = [Row(rid, UUID(int=rid), "", "", NOW, judged_hash="a") for rid in (1, 2, 3)]
+    beliefs = {1: Assessment(verdicts[0], 2), 2: Assessment(verdicts[1], 1)}
+    found = list_inputs(rows, beliefs, NOW, None)
+    assert (found.verified.tolist(), found.confirmations.tolist()) == ([True, False, False], [2, 1, 0])
 
 
 def test_length_counts_less_than_the_index_has_it():
-    assert ranking.length_normalise({}, {}) == {}
-    even = ranking.length_normalise({1: 2.0, 2: 1.0}, {1: 7, 2: 7})
-    assert even == pytest.approx({1: 2.0 * 2.2 / 2.2, 2: 1.0})
-    short_and_long = ranking.length_normalise({1: 1.0, 2: 1.0}, {1: 5, 2: 15})
-    assert short_and_long[1] < 1 < short_and_long[2]
-    assert ranking.length_normalise({1: 1.0}, {}) == pytest.approx({1: 1.9 / 1.54 / (2.2 / 1.3)})
+    def weigh(scores, lengths):
+        return ranking.length_normalise(np.array(scores), np.array(lengths, dtype=float)).tolist()
+
+    assert weigh([], []) == []
+    assert weigh([2.0, 1.0], [7, 7]) == pytest.approx([2.0 * 2.2 / 2.2, 1.0])
+    short, long = weigh([1.0, 1.0], [5, 15])
+    assert short < 1 < long
+    assert weigh([1.0], [0]) == pytest.approx([1.9 / 1.54 / (2.2 / 1.3)])
+    assert weigh([1.0, nan], [7, 700]) == pytest.approx([1.0, nan], nan_ok=True)  # the mean is of hits
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from django.utils import timezone
 from memory.db.expressions import ActiveOnLineage, Condition, HasVerdict
 from memory.db.plain_filters import EndsAfter, IsNot
 from memory.db.querysets import Lineage, VersionedQuerySet
-from memory.db.raw_select import Statement, fetch_each, plan_by_key, plan_equal
+from memory.db.raw_select import Selected, Statement, Values, fetch_each, plan_by_key, plan_equal
 from memory.db.united import read_together
 from memory.engines.embedding.engine import get_embedding_states, plan_embedding_states
 from memory.engines.facts.derived_trust import (
@@ -64,7 +64,7 @@ def attach_belief(facts: Sequence[Fact], lineage: Lineage) -> Sequence[Fact]:
     """Set each fact's verdict and number of confirmations on the lineage."""
     known = load_assessments([fact.uid for fact in facts], lineage)
     for fact in facts:
-        apply_assessment(fact, known[fact.uid])
+        apply_assessment(fact, known[fact.uid] if known else NOTHING)  # an id takes long to look up
     return facts
 
 
@@ -83,9 +83,9 @@ def load_assessments(
     return found
 
 
-def plan_assessments(uids: Iterable[UUID], lineage: Lineage) -> list[Statement]:
+def plan_assessments(uids: Values, lineage: Lineage) -> list[Statement]:
     """Return the statements of ``load_assessments``, for ``read_together``."""
-    requested = sort_ids(uids)
+    requested = uids if isinstance(uids, Selected) else sort_ids(uids)
     return [*plan_given_verdicts(requested, lineage), *plan_sources(requested, lineage)]
 
 
@@ -183,7 +183,7 @@ def list_sources(uids: Iterable[UUID], lineage: Lineage) -> set[tuple[UUID, str]
     return {(uid, source) for uid, source in fetch_each(plan_sources(uids, lineage))}
 
 
-def plan_sources(uids: Iterable[UUID], lineage: Lineage) -> list[Statement]:
+def plan_sources(uids: Values, lineage: Lineage) -> list[Statement]:
     """Return the statements of ``list_sources``, for ``read_together``."""
     using, columns = Confirmation._base_manager.db, ("uid", "source")
     return plan_by_key(using, Confirmation, columns, ("uid", uids), [ActiveOnLineage(lineage)])

@@ -17,7 +17,7 @@ from django.db.models import Exists, OuterRef
 
 from memory.db.expressions import ColumnIn
 from memory.db.querysets import Lineage
-from memory.db.raw_select import Statement, fetch_each, select_equal
+from memory.db.raw_select import Statement, Values, fetch_each, select_equal
 from memory.models import Fact, FactAssessment, FactLink
 
 MAX_DEPTH = 6  # sources of sources
@@ -114,15 +114,14 @@ def sort_ids(uids: Iterable[UUID]) -> list[UUID]:
     return sorted(set(uids), key=attrgetter("int"))
 
 
-def plan_given_verdicts(uids: Iterable[UUID], lineage: Lineage) -> list[Statement]:
+def plan_given_verdicts(uids: Values, lineage: Lineage) -> list[Statement]:
     """Return the statements of ``load_given_verdicts``, for ``read_together``."""
-    rows = FactAssessment.objects.in_lineage(lineage)
-    return rows.plan_by_key(Verdict._fields, "uid", sort_ids(uids))
+    return FactAssessment.objects.in_lineage(lineage).plan_by_key(Verdict._fields, "uid", uids)
 
 
 def load_given_verdicts(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, Verdict]:
     """Return the verdicts on the given facts as they were given, by fact id."""
-    return read_given_verdicts(plan_given_verdicts(uids, lineage))
+    return read_given_verdicts(plan_given_verdicts(sort_ids(uids), lineage))
 
 
 def read_given_verdicts(statements: Iterable[Statement]) -> dict[UUID, Verdict]:

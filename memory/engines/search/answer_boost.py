@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from memory import ranking
 from memory.db.querysets import VersionedQuerySet
-from memory.engines.search.fact_rows import FactRow
+from memory.engines.search.fact_rows import FACT_COLUMNS, Row
 
 # A question mark at the end of a word or quotation; one inside a URL does not count.
 ASKS = re.compile("[?？]['\"’”)\\]]*(\\s|$)")
@@ -20,11 +20,11 @@ def asks(text: str) -> bool:
     return ("?" in text or "？" in text) and ASKS.search(text) is not None
 
 
-def find_answers(rows: VersionedQuerySet, facts: Sequence[FactRow]) -> list[tuple[FactRow, FactRow]]:
+def find_answers(rows: VersionedQuerySet, facts: Sequence[Row]) -> list[tuple[Row, Row]]:
     """Return pairs of a fact that asks, and what follows it in its session."""
-    asking = {fact.rid: fact for fact in facts if fact.session_id and asks(fact.fact_text)}
-    found = rows.read_neighbours(sorted(asking), "session_id", FactRow._fields, (0, 1))
-    return [(asking[rid], FactRow(*near[1])) for rid, near in found.items()]
+    asking = {fact.rid: fact for fact in facts if fact.session_id and asks(fact.text)}
+    found = rows.read_neighbours(sorted(asking), "session_id", FACT_COLUMNS, (0, 1))
+    return [(asking[rid], Row(*near[1])) for rid, near in found.items()]
 
 
 def share_answers(

@@ -14,7 +14,7 @@ from memory.db.index_tokens import search_phrases
 from memory.db.raw_select import fetch_one
 from memory.engines.embedding.engine import is_any_waiting
 from memory.engines.search.candidates import PreparedQuery
-from memory.engines.search.scoring import Scored
+from memory.engines.search.scoring import Scored, list_known
 from memory.engines.search.speakers import ASKING, name_speaker, weigh_telling
 from memory.engines.search.windows import match_words
 from memory.evidence import (
@@ -125,8 +125,8 @@ def weigh_others(hits: Sequence[Scored]) -> float | None:
     """Return the share of others than the named among the texts whose words match best, the better the more,
     and those in which people speak of themselves the most; None where a question names none who speak.
     """
-    rated = [hit for hit in hits if hit.bare is not None and "speaker" in hit.columns]
-    own = [bool(hit.columns["speaker"][hit.at]) and name_speaker(hit.row) not in ASKING for hit in rated]
+    rated = [hit for hit in hits if hit.bare is not None]
+    own = [hit.is_named and name_speaker(hit.row) not in ASKING for hit in rated]
     if not any(own):
         return None
     matches = np.array([hit.bare for hit in rated])
@@ -144,13 +144,13 @@ def rate_rows(
     project_id: UUID,
 ) -> list[float]:
     """Return the evidence that each of these rows would have as a hit of a search."""
-    texts = {row.rid: getattr(row, row.TEXT) for row in rows}
+    texts, stems = [getattr(row, row.TEXT) for row in rows], list_stems(question.words)
     if question.is_foreign:
-        return [rate_foreign(text, list_stems(question.words)) for text in texts.values()]
-    hashes = {row.rid: row.content_hash for row in rows}
-    words = match_words(hashes, question, project_id).take_off(recipe.length_allowance).list_means()
-    stems = list_stems(question.words)
-    return [rate_text(text, stems, cosines.get(rid), words.get(rid)) for rid, text in texts.items()]
+        return [rate_foreign(text, stems) for text in texts]
+    matches = match_words([row.content_hash for row in rows], question, project_id)
+    words = list_known(matches.take_off(recipe.length_allowance).list_means())
+    found = zip(texts, (cosines.get(row.rid) for row in rows), words, strict=True)
+    return [rate_text(text, stems, cosine, matched) for text, cosine, matched in found]
 
 
 def rate_text(

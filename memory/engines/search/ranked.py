@@ -30,7 +30,7 @@ from memory.engines.facts.filters import FactFilter
 from memory.engines.search.answer_boost import find_answers, is_answered
 from memory.engines.search.candidates import Candidates, PreparedQuery, find_candidates
 from memory.engines.search.evidence import Rater
-from memory.engines.search.fact_rows import FactRow, Row, fact_rows, plan_facts, ranked_row, read_facts
+from memory.engines.search.fact_rows import Row, fact_rows, list_inputs, plan_facts, read_facts
 from memory.engines.search.overlay import Overlay
 from memory.engines.search.scoring import Scored, collapse_hits, in_order, score_all
 from memory.engines.search.speakers import find_speaker, name_speaker
@@ -48,7 +48,8 @@ INCLUDE = ("superseded", "archived", "created", "expired", "outdated", "invalida
 REFLECTIONS = 0.3  # maximum share of a page
 # Added to the score: enough between hits that say the same, of which the scores differ by hundredths.
 OWN_REPOSITORY = 0.05
-BUT_REFLECTIONS = [kind for kind in Fact.Kind.values if kind != Fact.Kind.REFLECTION]
+REFLECTION = Fact.Kind.REFLECTION.value
+BUT_REFLECTIONS = [kind for kind in Fact.Kind.values if kind != REFLECTION]
 
 
 @dataclass(frozen=True)
@@ -101,11 +102,15 @@ class CandidatePool:
         found = [find_windows(self.sources[pk], batch) for pk, batch in shown.items()]
         return {rid: batch for windows in found for rid, batch in windows.items()}
 
-    def add_row(self, branch: Branch, row: Row, belief: Assessment) -> None:
-        """Add a row of a branch; where several branches show it, the first one's assessment counts."""
-        self.rows.setdefault(row.rid, row)
-        self.beliefs.setdefault(row.rid, belief)
-        self.branches.setdefault(row.rid, []).append(branch)
+    def add_rows(self, branch: Branch, rows: Sequence[Row], known: Mapping[UUID, Assessment]) -> None:
+        """Add rows of a branch; where several branches show one, the first one's assessment counts."""
+        for row in rows:
+            if row.rid in self.rows:
+                self.branches[row.rid].append(branch)
+            else:
+                self.rows[row.rid], self.branches[row.rid] = row, [branch]
+                # An id takes long to look up.
+                self.beliefs[row.rid] = known.get(row.uid, NOTHING) if known else NOTHING
 
     def build_hit(self, scored: Scored, fact: Fact, evidence: float) -> Hit:
         """Return the hit with the complete fact, as the first of its branches shows it."""
@@ -155,8 +160,9 @@ def rank_candidates(
     pool = CandidatePool()
     for name in names:
         _collect_candidates(pool, name, question, options, actor, also)
-    ask = (question, options.recipe, actor.project_id, options.now)
-    scored, used = score_all(pool.rows, pool.raw, *ask, pool.answers, pool.find_windows)
+    ask = (question, options.recipe, actor.project_id)
+    inputs = list_inputs([*pool.rows.values()], pool.beliefs, options.now, options.current_cycle)
+    scored, used = score_all(pool.rows, pool.raw, *ask, inputs, pool.answers, pool.find_windows)
     prefer_repository(scored, actor)
     hits = in_order(scored)
     return Ranking(collapse_hits(hits, pool.branches) if len(names) > 1 else hits, sorted(used), pool)
@@ -220,23 +226,21 @@ def _collect_candidates(
         known = options.overlay.assess(known)
     pool.raw.add(found)
     pool.sources[branch.pk] = rows
-    for fact in facts:
-        belief = known.get(fact.uid, NOTHING) if known else NOTHING  # an id takes long to look up
-        pool.add_row(branch, ranked_row(fact, belief, options.current_cycle), belief)
+    pool.add_rows(branch, facts, known)
 
 
 def _find_answers(
     pool: "CandidatePool",
     rows: Any,
-    facts: Sequence[FactRow],
+    facts: Sequence[Row],
     found: Candidates,
     question: PreparedQuery,
     actor: Actor,
     recipe: ranking.Recipe,
-) -> list[FactRow]:
+) -> list[Row]:
     """Return the answers that follow a question among the facts and are no candidates yet."""
     pairs, known = find_answers(rows, facts), {fact.rid for fact in facts}
-    speakers = {fact.rid: find_speaker(fact.fact_text) for pair in pairs for fact in pair}
+    speakers = {fact.rid: find_speaker(fact.text) for pair in pairs for fact in pair}
     pairs = [pair for pair in pairs if is_answered(speakers, pair[1].rid, pair[0].rid, recipe)]
     new = {after.rid: after for _, after in pairs if after.rid not in known}
     if new and question.vector is not None and "vector" in found.used:
@@ -311,15 +315,15 @@ def visible_rows(rows: Any, options: SearchOptions, lineage: Any, archived: bool
     return rows.filter(*(condition for flag, condition in left_out if flag not in options.include)), loose
 
 
-def reflections_dominate(facts: Sequence[FactRow], options: SearchOptions) -> bool:
+def reflections_dominate(facts: Sequence[Row], options: SearchOptions) -> bool:
     """Return whether reflections, of which a page shows few, displace other candidates."""
-    if set(options.filters.kind) == {Fact.Kind.REFLECTION}:
+    if set(options.filters.kind) == {REFLECTION}:
         return False
-    return sum(fact.kind == Fact.Kind.REFLECTION for fact in facts) > REFLECTIONS * options.recipe.pool
+    return sum(fact.kind == REFLECTION for fact in facts) > REFLECTIONS * options.recipe.pool
 
 
 def limit_reflections(hits: Sequence[Scored], limit: int, options: SearchOptions) -> list[Scored]:
     """Return the first page; reflections take a limited share, unless only they are requested."""
-    share = 1.0 if set(options.filters.kind) == {Fact.Kind.REFLECTION} else REFLECTIONS
-    reflections = [hit.row.kind == Fact.Kind.REFLECTION for hit in hits]
+    share = 1.0 if set(options.filters.kind) == {REFLECTION} else REFLECTIONS
+    reflections = [hit.row.kind == REFLECTION for hit in hits]
     return [hits[i] for i in ranking.cap_share(reflections, limit, share)]

@@ -2,9 +2,8 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from uuid import UUID
 
 import numpy as np
@@ -14,7 +13,7 @@ from memory.engines.search.answer_boost import share_answers
 from memory.engines.search.candidates import Candidates, PreparedQuery
 from memory.engines.search.fact_rows import Row
 from memory.engines.search.speakers import find_named, name_speaker, stands_in
-from memory.engines.search.windows import FindWindows, Matches, match_words, rate_windows
+from memory.engines.search.windows import FindWindows, Matches, match_words, no_matches, rate_windows
 from memory.ranking_mix import load_mix
 from memory.word_forms import fold_text
 
@@ -30,9 +29,10 @@ class Scored:
     score: float
     columns: ranking.Columns
     at: int  # position of the row in the columns
-    cosine: float | None = None  # undivided, as is the match of its words
-    words: float | None = None  # with its window, where that was looked at
-    bare: float | None = None  # by its own words, rare ones counting more
+    cosine: float | None  # undivided, as is the match of its words
+    words: float | None  # with its window, where that was looked at
+    bare: float | None  # by its own words, rare ones counting more
+    is_named: bool  # whether the question names who says it
     added: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -46,7 +46,7 @@ def score_all(
     question: PreparedQuery,
     recipe: ranking.Recipe,
     project_id: UUID,
-    now: datetime,
+    inputs: ranking.RankingInputs,
     answers: Mapping[int, int],
     around: FindWindows,
 ) -> tuple[dict[int, Scored], set[str]]:
@@ -54,25 +54,30 @@ def score_all(
 
     ``answers`` maps the row id of an answer to that of its question; ``around`` finds the rows around others.
     """
-    cosines = ranking.take_floor_off(raw.vector, question.floor)
+    every = [*rows.values()]
+    cosines = ranking.take_floor_off(list_scores(rows, raw.vector), question.floor)
     parts, used, matches = score_parts(rows, raw.keyword, cosines, question, recipe, project_id)
     relevance = ranking.weigh_parts(used, parts)
     matched, is_mixed = matches.list_means(), recipe.mix and "words" in used
-    bare: Mapping[int, float] = {}
+    bare = np.full(len(every), np.nan)
     if is_mixed:
         add_signals(rows, parts, relevance, answers, question, recipe)
         raw_mix = load_mix().add_up(parts)
         near = (matches, around, question, recipe, project_id)
-        parts["window"], matched, bare = rate_windows(rows, raw_mix, parts["words"], *near)
+        parts["window"], matched, bare = rate_windows(every, raw_mix, parts["words"], *near)
         parts["mix"] = relevance = load_mix().score(parts, raw_mix)
-        if (exact := find_exact(rows, question.text)).any() and not exact.all():
+        if (exact := find_exact(every, question.text)).any() and not exact.all():
             parts["exact"] = exact.astype(float)
             relevance = ranking.raise_exact(relevance, exact)
-    scores, factors = ranking.score_hits(recipe, relevance, [row.standing for row in rows.values()], now)
+    scores, factors = ranking.score_hits(recipe, relevance, inputs)
     columns = {**parts, **factors}
+    measured = map(list_known, (cosines[: len(every)], matched, bare))
+    named = parts.get("speaker", np.zeros(len(every))) > 0
     hits = {
-        rid: Scored(row, score, columns, at, cosines.get(rid), matched.get(rid), bare.get(rid))
-        for at, ((rid, row), score) in enumerate(zip(rows.items(), scores.tolist(), strict=True))
+        row.rid: Scored(row, score, columns, at, *others)
+        for at, (row, score, *others) in enumerate(
+            zip(every, scores.tolist(), *measured, named.tolist(), strict=True)
+        )
     }
     if recipe.replies and not is_mixed:
         boost_answers(hits, answers, recipe)
@@ -82,7 +87,7 @@ def score_all(
 def score_parts(
     rows: Mapping[int, Row],
     keywords: Mapping[int, float],
-    cosines: Mapping[int, float],
+    cosines: np.ndarray,
     question: PreparedQuery,
     recipe: ranking.Recipe,
     project_id: UUID,
@@ -90,29 +95,46 @@ def score_parts(
     """Return the normalised scores of the rows, the weights of the arms that found anything, and the matches
     of the words.
     """
-    lengths = {rid: len(row.text.split()) for rid, row in rows.items()}
-    keyword = ranking.normalise_scores(ranking.length_normalise(keywords, lengths))
-    vector = ranking.normalise_scores(cosines)
-    if cosines and recipe.mix:  # a text that waits for its vector is found by its words meanwhile
-        vector = {**keyword, **vector}
-    hashes = {rid: row.content_hash for rid, row in rows.items()} if cosines and recipe.words else {}
-    matches = match_words(hashes, question, project_id).take_off(recipe.length_allowance)
-    words = ranking.normalise_scores(matches.list_means())
-    arms = {"keyword": bool(keywords), "vector": bool(cosines), "words": bool(words)}
-    parts = {name: take_scores(rows, found) for name, found in (("keyword", keyword), ("vector", vector))}
-    if words:  # a text without codes: the similarity of the whole text instead
-        parts["words"] = take_scores(rows, {**vector, **words})
+    lengths = np.array([len(row.text.split()) for row in rows.values()], dtype=float)
+    bm25 = list_scores(rows, keywords)
+    own = np.append(lengths, np.zeros(len(bm25) - len(lengths)))
+    keyword = ranking.normalise_scores(ranking.length_normalise(bm25, own))[: len(rows)]
+    vector = ranking.normalise_scores(cosines)[: len(rows)]
+    has_cosines = not np.isnan(cosines).all()
+    if has_cosines and recipe.mix:  # a text that waits for its vector is found by its words meanwhile
+        vector = fill_gaps(vector, keyword)
+    matches = no_matches(len(rows))
+    if has_cosines and recipe.words:
+        found = match_words([row.content_hash for row in rows.values()], question, project_id)
+        matches = found.take_off(recipe.length_allowance)
+    arms = {"keyword": bool(keywords), "vector": has_cosines, "words": bool(matches.places)}
+    parts = {"keyword": fill_gaps(keyword, 0.0), "vector": fill_gaps(vector, 0.0)}
+    if matches.places:  # a text without codes: the similarity of the whole text instead
+        parts["words"] = fill_gaps(ranking.normalise_scores(matches.list_means()), parts["vector"])
         if recipe.mix:
             least = ranking.normalise_scores(matches.list_least())
-            parts["least_word"] = take_scores(rows, {**vector, **least})
-            parts["brevity"] = 0.5 ** ranking.count_doublings(lengths.values())
+            parts["least_word"] = fill_gaps(least, parts["vector"])
+            parts["brevity"] = 0.5 ** ranking.count_doublings(lengths)
     used = ranking.arm_weights(recipe, arms)
     return parts, {name: weight for name, weight in used.items() if arms[name]}, matches
 
 
-def take_scores(rows: Iterable[int], scores: Mapping[int, float]) -> np.ndarray:
-    """Return the score of each row, 0 where it has none."""
-    return np.array([scores.get(rid, 0.0) for rid in rows], dtype=float)
+def list_scores(rows: Mapping[int, Row], scores: Mapping[int, float]) -> np.ndarray:
+    """Return the score of each row, nan where it has none, and then those of hits that are no rows: the best
+    of all is what each is divided by.
+    """
+    others = [score for rid, score in scores.items() if rid not in rows]
+    return np.array([*(scores.get(rid, np.nan) for rid in rows), *others], dtype=float)
+
+
+def list_known(scores: np.ndarray) -> list[float | None]:
+    """Return the scores, None where there are none."""
+    return [score if score == score else None for score in scores.tolist()]  # nan is not equal to itself
+
+
+def fill_gaps(scores: np.ndarray, instead: np.ndarray | float) -> np.ndarray:
+    """Return the scores, and what is given instead where there are none."""
+    return np.where(np.isnan(scores), instead, scores)
 
 
 def boost_answers(hits: Mapping[int, Scored], answers: Mapping[int, int], recipe: ranking.Recipe) -> None:
@@ -154,29 +176,31 @@ def add_signals(
 
     ``base`` is the weighted sum of the parts so far.
     """
-    by_rid = dict(zip(rows, base.tolist(), strict=True))
     speakers = {rid: name_speaker(row) for rid, row in rows.items()}
-    named = find_named(set(speakers.values()), question.text)
-    if named.issuperset(speakers.values()):  # it tells none from another
-        named = frozenset()
-    levels = rate_sessions(rows, by_rid)
-    shares = share_answers(by_rid, answers, speakers, recipe)
+    told = set(speakers.values())
+    named = find_named(told, question.text)
     parts["base"] = base
-    parts["session"] = np.array([levels[rid] for rid in rows])
-    parts["reply"] = np.array([shares.get(rid, 0.0) for rid in rows])
-    parts["speaker"] = np.array([float(speakers[rid] in named) for rid in rows])
+    parts["session"] = rate_sessions([row.session_id for row in rows.values()], base)
+    parts["reply"], parts["speaker"] = np.zeros(len(rows)), np.zeros(len(rows))
+    if answers:
+        shares = share_answers(dict(zip(rows, base.tolist(), strict=True)), answers, speakers, recipe)
+        parts["reply"] = np.array([shares.get(rid, 0.0) for rid in rows])
+    if named and told - named:  # else it tells none from another
+        parts["speaker"] = np.array([float(speaker in named) for speaker in speakers.values()])
 
 
-def rate_sessions(rows: Mapping[int, Row], base: Mapping[int, float]) -> dict[int, float]:
+def rate_sessions(sessions: Sequence[str], base: np.ndarray) -> np.ndarray:
     """Return the level of each row's session, divided by the best; a row without one stands alone."""
-    scores: dict[str, list[float]] = defaultdict(list)
-    for rid, score in base.items():
-        if session := rows[rid].session_id:
-            scores[session].append(score)
-    means = {session: _mean_best(values) for session, values in scores.items()}
-    levels = {rid: means.get(rows[rid].session_id, score) for rid, score in base.items()}
-    best = max(levels.values(), default=0.0) or 1.0
-    return {rid: level / best for rid, level in levels.items()}
+    places: dict[str, list[int]] = defaultdict(list)
+    for at, session in enumerate(sessions):
+        if session:
+            places[session].append(at)
+    levels = base.copy()
+    for own in places.values():
+        levels[own] = _mean_best(base[own].tolist())
+    best = levels.max(initial=0.0) or 1.0
+    rated: np.ndarray = levels / best
+    return rated
 
 
 def _mean_best(values: list[float]) -> float:
@@ -187,11 +211,9 @@ def _mean_best(values: list[float]) -> float:
 # ---- single words ------------------------------------------------------------------------------------
 
 
-def find_exact(rows: Mapping[int, Row], question: str) -> np.ndarray:
+def find_exact(rows: Sequence[Row], question: str) -> np.ndarray:
     """Return which rows have the only word of a question in just this form; none where it has several."""
     word = fold_text(EDGES.sub("", question))
     if not word or len(word.split()) > 1:
         return np.zeros(len(rows), dtype=bool)
-    return np.array(
-        [word in (text := fold_text(row.text)) and stands_in(word, text) for row in rows.values()]
-    )
+    return np.array([word in (text := fold_text(row.text)) and stands_in(word, text) for row in rows])

@@ -23,6 +23,8 @@ def name_speaker(row: Row) -> str:
 
 def find_speaker(text: str) -> str:
     """Return the name before a text's first colon, in lower case; empty where there is none."""
+    if ":" not in text and "：" not in text:  # most texts, which the pattern would read to its name's end
+        return ""
     match = SPEAKER.match(text)
     return match[1].casefold() if match else ""
 

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
-from uuid import UUID
 
 import numpy as np
 from django.db.models import F
@@ -32,7 +31,7 @@ from memory.engines.search.candidates import (
     find_candidates,
 )
 from memory.engines.search.evidence import Judged, Rater, judge_evidence
-from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS, Row
+from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS, Row, list_inputs
 from memory.engines.search.ranked import TYPES, get_recipe
 from memory.engines.search.scoring import Scored, boost_answers, in_order, score_all
 from memory.engines.search.speakers import NAMED_WITHIN, find_speaker
@@ -42,7 +41,7 @@ from memory.engines.support.pagination import check_limit
 from memory.exceptions import Invalid
 
 MAX_RANKED_LENGTH = 8000  # characters of a text that ranking reads, to count its words
-COLUMNS = ("rid", "uid", "content_hash", "created_at", "session_id")
+COLUMNS = ("rid", "uid", "read", "content_hash", "created_at", "session_id")
 HIDDEN = frozenset({"verification", "priority", "confidence", "confirmations"})  # messages have none
 
 
@@ -149,10 +148,11 @@ class TextSearch:
         others = self._score_adjacent(adjacent, offered, found, question)
         every = {**offered, **others}
         near = _both_ways(adjacent)
-        ask = (question, self.recipe, self.actor.project_id, timezone.now())
+        ask = (question, self.recipe, self.actor.project_id)
         answers = find_answers(every, near) if self.recipe.replies else {}
         linked = {} if self.recipe.following else answers
-        scored, used = score_all(every, found, *ask, linked, self._find_windows)
+        inputs = list_inputs([*every.values()], {}, timezone.now(), None)
+        scored, used = score_all(every, found, *ask, inputs, linked, self._find_windows)
         drawn = {rid for rid in others if scored[rid].score > 0}
         whole = adjacent if self.recipe.following else {}  # else only one side is known
         if self.recipe.following:
@@ -245,8 +245,11 @@ def ranked_rows(rows: VersionedQuerySet, rids: Iterable[int]) -> dict[int, Row]:
         rows.rows().filter(pk__in=list(rids)).annotate(read=Substr(F(rows.model.TEXT), 1, MAX_RANKED_LENGTH))
     )
     role = ("role",) if hasattr(rows.model, "role") else ()
-    found = batch.values_list(*COLUMNS, "read", *role)
-    return {rid: build_row(rid, *rest) for rid, *rest in found}
+    found = batch.values_list(*COLUMNS, *role)
+    return {
+        rid: Row(rid, uid, text, content_hash, at, session_id, role="".join(who))
+        for rid, uid, text, content_hash, at, session_id, *who in found
+    }
 
 
 def read_turns(rows: VersionedQuerySet, rids: Iterable[int]) -> dict[int, Turn]:
@@ -255,13 +258,6 @@ def read_turns(rows: VersionedQuerySet, rids: Iterable[int]) -> dict[int, Turn]:
     columns = ("rid", "content_hash", rows.model.TEXT, *role)
     found = rows.select_by_key(columns, "rid", rids, NAMED_WITHIN)
     return {rid: Turn(rid, key, find_speaker(text) or "".join(who)) for rid, key, text, *who in found}
-
-
-def build_row(
-    rid: int, uid: UUID, content_hash: str, created_at: Any, session_id: str, text: str, role: str = ""
-) -> Row:
-    standing = ranking.RankingInputs(created_at, False, "", 1.0, 0)
-    return Row(rid, uid, text, content_hash, standing, session_id=session_id, role=role)
 
 
 def find_answers(rows: Mapping[int, Row], near: Mapping[int, Adjacent]) -> dict[int, int]:

@@ -6,6 +6,7 @@ again: docs/retrieval.md has the measurement.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import nsmallest
 from itertools import islice
 from typing import NamedTuple
 from uuid import UUID
@@ -29,21 +30,28 @@ SIMILAR = 0.75  # of the best match of a word: a text with as much has the word,
 
 @dataclass(frozen=True)
 class Matches:
-    """Best cosine of each word of the query with any word of each text; ``places`` are the texts' rows."""
+    """Best cosine of each word of the query with any word of each text that has codes."""
 
-    places: Mapping[int, int]
-    rows: np.ndarray  # shape (texts, words)
-    doublings: np.ndarray  # of each text, of its words that have codes
+    count: int  # of all texts
+    places: Sequence[int]  # of those that have codes, among all
+    rows: np.ndarray  # of them; shape (texts, words)
+    doublings: np.ndarray  # of each of them, of its words that have codes
 
     def take_off(self, allowance: float) -> "Matches":
         """Return the matches less what the texts' lengths take off: in a long one more matches by chance."""
         return replace(self, rows=self.rows - allowance * self.doublings[:, None])
 
-    def list_means(self) -> dict[int, float]:
-        return dict(zip(self.places, self.rows.mean(axis=1).tolist(), strict=True)) if self.places else {}
+    def spread(self, values: np.ndarray) -> np.ndarray:
+        """Return a value for each of all texts: nan for one without codes."""
+        every = np.full(self.count, np.nan)
+        every[self.places] = values
+        return every
 
-    def list_least(self) -> dict[int, float]:
-        return dict(zip(self.places, self.rows.min(axis=1).tolist(), strict=True)) if self.places else {}
+    def list_means(self) -> np.ndarray:
+        return self.spread(self.rows.mean(axis=1))
+
+    def list_least(self) -> np.ndarray:
+        return self.spread(self.rows.min(axis=1))
 
 
 class Near(NamedTuple):
@@ -111,7 +119,7 @@ def take_steps(speaker: str, turns: Iterable[Turn]) -> Iterator[Near]:
 
 
 def rate_windows(
-    rows: Mapping[int, Row],
+    rows: Sequence[Row],
     scores: np.ndarray,
     words: np.ndarray,
     matches: Matches,
@@ -119,51 +127,56 @@ def rate_windows(
     question: PreparedQuery,
     recipe: ranking.Recipe,
     project_id: UUID,
-) -> tuple[np.ndarray, dict[int, float], dict[int, float]]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return how well the words of the question stand in each row and around the best: divided by the best,
-    and as it is, of rows with codes, with what is around and without.
+    and as it is, nan for rows without codes, with what is around and without.
 
     ``scores`` decide which are the best, ``words`` are the matched words of each row by itself. The rarer a
     word is among the candidates, the more it counts.
     """
-    known = {rid for rid, row in rows.items() if row.session_id and rid in matches.places}
-    best = [rid for rid in order_rows(rows, scores)[:BEST] if rid in known]
-    near = around(best) if best else {}
-    lent = match_near(near, matches, question, recipe, project_id)
-    weights = weigh_words(matches.rows)
-    rated = lend_words(matches, near, lent) @ weights / weights.sum()
-    found = dict(zip(matches.places, rated.tolist(), strict=True))
-    bare = dict(zip(matches.places, (matches.rows @ weights / weights.sum()).tolist(), strict=True))
-    own = dict(zip(rows, words.tolist(), strict=True))  # of a text without codes
-    return np.array([*({**own, **ranking.normalise_scores(found)}.values())]), found, bare
+    coded = {rows[at].rid: place for place, at in enumerate(matches.places) if rows[at].session_id}
+    best = [row.rid for row in find_best(rows, scores) if row.rid in coded] if coded else []
+    near, weights = around(best) if best else {}, weigh_words(matches.rows)
+    bare = matches.spread(matches.rows @ weights / weights.sum())
+    found = bare
+    if near:
+        lent = match_near(rows, near, matches, question, recipe, project_id)
+        found = matches.spread(lend_words(matches.rows, coded, near, lent) @ weights / weights.sum())
+    return np.where(np.isnan(found), words, ranking.normalise_scores(found)), found, bare
 
 
-def order_rows(rows: Mapping[int, Row], scores: np.ndarray) -> list[int]:
-    """Return row ids, best first; ties by id, which is by age."""
-    by_rid = dict(zip(rows, scores.tolist(), strict=True))
-    return sorted(rows, key=lambda rid: (-by_rid[rid], rows[rid].uid))
+def find_best(rows: Sequence[Row], scores: np.ndarray) -> list[Row]:
+    """Return the rows with the best scores, best first; ties by id, which is by age."""
+    pairs = zip((-scores).tolist(), rows, strict=True)
+    return [row for _, row in nsmallest(BEST, pairs, key=lambda pair: (pair[0], pair[1].uid))]
 
 
 def match_near(
-    near: Windows, matches: Matches, question: PreparedQuery, recipe: ranking.Recipe, project_id: UUID
+    rows: Sequence[Row],
+    near: Windows,
+    matches: Matches,
+    question: PreparedQuery,
+    recipe: ranking.Recipe,
+    project_id: UUID,
 ) -> dict[int, np.ndarray]:
     """Return the matches of the rows around others, less what their lengths take off again: a long one has
     more words to lend by chance.
     """
-    hashes = {one.rid: one.content_hash for batch in near.values() for one in batch}
-    new = {rid: value for rid, value in hashes.items() if rid not in matches.places}
-    known, others = matches, match_words(new, question, project_id).take_off(recipe.length_allowance)
-    lent: dict[int, np.ndarray] = {}
-    for batch in (known, others):
-        lent |= zip(batch.places, batch.take_off(recipe.length_allowance).rows, strict=True)
-    return lent
+    known = matches.take_off(recipe.length_allowance).rows
+    lent = {rows[at].rid: own for at, own in zip(matches.places, known, strict=True)}
+    hashes = {one.rid: one.content_hash for batch in near.values() for one in batch if one.rid not in lent}
+    others = match_words([*hashes.values()], question, project_id).take_off(recipe.length_allowance)
+    others, rids = others.take_off(recipe.length_allowance), [*hashes]
+    return lent | {rids[at]: own for at, own in zip(others.places, others.rows, strict=True)}
 
 
-def lend_words(matches: Matches, near: Windows, lent: Mapping[int, np.ndarray]) -> np.ndarray:
-    """Return the matches of the rows, of each word the best that the row or one around it has."""
-    joined = matches.rows.copy()
+def lend_words(
+    rows: np.ndarray, places: Mapping[int, int], near: Windows, lent: Mapping[int, np.ndarray]
+) -> np.ndarray:
+    """Return the matches of rows, of each word the best that a row or one around it has."""
+    joined = rows.copy()
     for rid, batch in near.items():
-        own = joined[matches.places[rid]]
+        own = joined[places[rid]]
         for one in batch:
             if one.rid in lent:
                 np.maximum(own, lent[one.rid] - STEP_LOSS * one.distance, out=own)
@@ -180,13 +193,19 @@ def weigh_words(rows: np.ndarray) -> np.ndarray:
 # ---- late interaction --------------------------------------------------------------------------------
 
 
-def match_words(hashes: Mapping[int, str], question: PreparedQuery, project_id: UUID) -> Matches:
+def no_matches(count: int) -> Matches:
+    """Return the matches of so many texts of which none has codes."""
+    return Matches(count, [], np.zeros((0, 1), dtype=np.float32), np.zeros(0))
+
+
+def match_words(hashes: Sequence[str], question: PreparedQuery, project_id: UUID) -> Matches:
     """Return the matches of the texts with word codes. There are none without query word vectors."""
     if not hashes or question.word_vectors is None or not len(question.word_vectors):
-        return Matches({}, np.zeros((0, 0), dtype=np.float32), np.zeros(0))
-    by_hash = load_codes(hashes.values(), question, project_id)
-    known = [(rid, by_hash[value]) for rid, value in hashes.items() if value in by_hash]
-    best = word_vectors.match_words(question.word_vectors, [words for _, words in known])
+        return no_matches(len(hashes))
+    by_hash = load_codes(hashes, question, project_id)
+    places = [at for at, value in enumerate(hashes) if value in by_hash]
+    codes = [by_hash[hashes[at]] for at in places]
+    best = word_vectors.match_words(question.word_vectors, codes)
     width = question.word_vectors.shape[1] // 8
-    doublings = ranking.count_doublings(len(words) // width for _, words in known)
-    return Matches({rid: at for at, (rid, _) in enumerate(known)}, best, doublings)
+    doublings = ranking.count_doublings(len(words) // width for words in codes)
+    return Matches(len(hashes), places, best, doublings)

@@ -164,7 +164,7 @@ def fit_facts(entries: Sequence[Entry], budget: Budget, session: Session, now: d
     What was before stands with those of them that leave it the budget.
     """
     general = GeneralFacts([entry.fact for entry in entries if entry.is_own], session)
-    days, chosen = set[object](), dict[object, Line]()
+    days, chosen = set[object](), dict[int, Line]()
     for entry in choose_order(entries, now):
         day, line = (entry.group, entry.at.date()), entry.lines[0]
         text = str(line) if day in days else f"{head_day(line.day)}\n{line}"
@@ -172,12 +172,12 @@ def fit_facts(entries: Sequence[Entry], budget: Budget, session: Session, now: d
         if budget.fits("", f"{text}\n") and (is_own or general.may_tell(entry.fact)):
             budget.take(text)
             days.add(day)
-            chosen[entry.key] = line
+            chosen[id(entry)] = line
     for entry in entries:
-        short, longer = chosen.get(entry.key), entry.lines[-1]
-        if short and longer != short and budget.replace(str(short), str(longer)):
-            chosen[entry.key] = longer
-    return [chosen[entry.key] for entry in entries if entry.key in chosen]
+        short, longer = chosen.get(id(entry)), entry.lines[-1]
+        if short and longer is not short and budget.replace(str(short), str(longer)):
+            chosen[id(entry)] = longer
+    return [chosen[id(entry)] for entry in entries if id(entry) in chosen]
 
 
 # ---- the next briefing -------------------------------------------------------------------------------

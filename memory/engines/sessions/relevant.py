@@ -12,7 +12,7 @@ from memory.engines.facts.assessment import attach_belief, plan_assessments, sea
 from memory.engines.sessions.general import plan_paths
 from memory.engines.sessions.lines import Line, fenced_line, mark_fact, mark_older, show_change, show_fact
 from memory.engines.sessions.manager import Utterance
-from memory.engines.sessions.revisions import ReadPoint, Statements, get_time, is_vouched_for
+from memory.engines.sessions.revisions import TOLD_COLUMNS, ReadPoint, Statements, get_time, is_vouched_for
 from memory.engines.sessions.utterances import DECIDED, plan_edges
 from memory.engines.statements.rewording import Sayings
 from memory.engines.versions.repositories import filter_named, find_repositories, is_left_out
@@ -45,11 +45,6 @@ class Entry:
     @property
     def at(self) -> datetime:
         return get_time(self.fact, self.utterance)
-
-    @property
-    def key(self) -> tuple[UUID, UUID | None]:
-        """Return what its line is known by: one statement may cast doubt on several, each with a line."""
-        return self.fact.uid, self.doubted.fact.uid if self.doubted else None
 
     @property
     def is_decided(self) -> bool:
@@ -109,19 +104,19 @@ def list_relevant(session: Session, lineage: Lineage, now: datetime, newest: New
     """
     found = newest.fetch()
     known = find_repositories(session.project_id, found)
-    where = {fact.uid: repository for fact, repository in zip(found, known, strict=True)}
-    facts = [fact for fact in found if where[fact.uid] in ("", session.project_path)]
+    where = {fact.rid: repository for fact, repository in zip(found, known, strict=True)}
+    facts = [fact for fact in found if where[fact.rid] in ("", session.project_path)]
     facts = [fact for fact in facts if not is_left_out(fact, session.project_path)]
-    beliefs = plan_assessments([fact.uid for fact in facts], lineage)
-    read_together([*plan_edges(facts, lineage), *beliefs, plan_paths(session)])
+    uids = [fact.uid for fact in facts]
+    read_together([*plan_edges(uids, lineage), *plan_assessments(uids, lineage), plan_paths(session)])
     statements = Statements(ReadPoint(session.project_id, lineage, now))
     utterances = statements.hear(facts)
     facts.sort(key=lambda fact: (get_time(fact, utterances.get(fact.uid)), fact.uid), reverse=True)
     revised, doubted = statements.find_revised(facts), statements.find_doubted(facts)
-    rest = [fact for fact in doubted.values() if fact.uid not in where]
+    rest = [fact for fact in doubted.values() if fact.rid not in where]
     utterances |= statements.hear(rest)
     every = [
-        Entry(fact, utterances.get(fact.uid), is_own=bool(where.get(fact.uid)))
+        Entry(fact, utterances.get(fact.uid), is_own=bool(where.get(fact.rid)))
         for fact in attach_belief([*facts, *rest], lineage)
     ]
     entries = sorted(drop_reworded(every[: len(facts)]), key=lambda entry: entry.group)
@@ -132,7 +127,8 @@ def plan_relevant(session: Session, lineage: Lineage, now: datetime) -> NewestRo
     """Return the facts that ``list_relevant`` chooses of: those of the session's repository, and of none."""
     shown = searchable_rows(lineage, now)
     own = [filter_named(shown, session.project_path)] if session.project_path else []
-    return NewestRows([kind for rows in [*own, shown.filter(repository="")] for kind in list_kinds(rows)])
+    kinds = [kind for rows in [*own, shown.filter(repository="")] for kind in list_kinds(rows)]
+    return NewestRows(kinds, TOLD_COLUMNS)
 
 
 def list_kinds(rows: VersionedQuerySet[Fact]) -> list[tuple[VersionedQuerySet[Fact], int]]:
@@ -147,6 +143,8 @@ def fold_revised(entries: Sequence[Entry], revised: Mapping[UUID, Fact]) -> list
     The newer one stands where the older one stood, if that is higher: a preference may change a decision. One
     that a curator verified or pinned stays where it is, with the id of the newer one.
     """
+    if not revised:
+        return list(entries)
     places = {entry.fact.uid: at for at, entry in enumerate(entries)}
     before: dict[UUID, Entry] = {}
     kept = []
@@ -172,6 +170,8 @@ def fold_doubted(
     Of several that one statement casts doubt on, each further one has a line of its own with it. ``every``
     has the entries of later statements that are not among these.
     """
+    if not doubted:
+        return list(entries)
     known = {entry.fact.uid: entry for entry in [*every, *entries]}
     spent: set[UUID] = set()
     kept = []
@@ -206,17 +206,18 @@ def drop_reworded(entries: Sequence[Entry]) -> list[Entry]:
     an agent that notes what it was told. What a curator verified or pinned stays.
     """
     noted = [one for one in entries if one.is_note and not is_vouched_for(one.fact)]
-    if not noted:
+    said = [one.fact.fact_text for one in entries if one.is_decided and one.is_persons]
+    if not noted or not said:
         return list(entries)
-    persons = Sayings(one.fact.fact_text for one in entries if one.is_decided and one.is_persons)
+    persons = Sayings(said)
     repeated = {one.fact.uid for one in noted if persons.says(one.fact.fact_text)}
     return [one for one in entries if one.fact.uid not in repeated]
 
 
 def list_compared_words(text: str) -> tuple[str, ...]:
     """Return the words that a statement is compared by, in their order."""
-    words = (word.strip(".,;!") for word in text.lower().split())
-    return tuple(word for word in words if word and word not in FILLERS)
+    words = [word.strip(".,;!") for word in text.lower().split()]
+    return tuple([word for word in words if word and word not in FILLERS])
 
 
 def choose_order(entries: Sequence[Entry], now: datetime) -> list[Entry]:

@@ -7,17 +7,26 @@ link with the weight of a model's, its verdict on these texts counts as well; on
 doubts, unless a model says that both hold.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from memory.db.querysets import Lineage
-from memory.db.raw_select import select_by_key
-from memory.engines.facts.assessment import searchable_rows
+from memory.db.querysets import Lineage, VersionedQuerySet
+from memory.db.raw_select import Selected, Statement, Values, plan_equal, select_by_key
+from memory.db.united import note_as, read_together
+from memory.engines.facts.assessment import attach_belief, plan_assessments, searchable_rows
 from memory.engines.sessions.manager import Utterance
-from memory.engines.sessions.utterances import DECIDED, LEARNED, FactEdge, hear_sources, load_edges
+from memory.engines.sessions.utterances import (
+    DECIDED,
+    LEARNED,
+    FactEdge,
+    hear_sources,
+    load_edges,
+    plan_edges,
+)
 from memory.engines.statements.claims import says_same, shares_root
 from memory.engines.statements.rewording import rewords
 from memory.engines.statements.standing import Standing, changes, judge_standing
@@ -27,6 +36,27 @@ from memory.engines.versions.repositories import find_repositories
 from memory.models import Fact, FactAssessment, FactLink, PairVerdict
 from memory.models.links import JUDGED_WEIGHT, NEAR_WEIGHT
 
+# Of a fact that may be told: what it says, where and when it was learned, and whether everybody may read it.
+TOLD_COLUMNS = (
+    "rid",
+    "uid",
+    "fact_text",
+    "essence",
+    "category",
+    "kind",
+    "status",
+    "created_at",
+    "source_type",
+    "repository",
+    "session_id",
+    "pinned",
+    "tags",
+    "metadata",
+    "visibility",
+    "user_id",
+    "content_hash",
+    "judged_hash",
+)
 MAX_NOTES = 20  # newest ones that are compared with what persons decided
 MAX_STEPS = 8  # links that are followed from an older statement to the one that holds
 Verdict = PairVerdict.Verdict
@@ -69,14 +99,31 @@ class Statements:
 
     def __init__(self, point: ReadPoint) -> None:
         self.point = point
-        self._edges: dict[UUID, list[FactEdge]] = {}
-        self._heard: dict[UUID, Utterance | None] = {}
+        # Facts that were looked at, by their row ids: ids of memories take long to look up.
+        self._linked, self._listened = set[int](), set[int]()
+        self._edges = defaultdict[UUID, list[FactEdge]](list)
+        self._heard: dict[UUID, Utterance] = {}
         self._places: dict[UUID, str] = {}
         self._facts: dict[UUID, Fact] = {}
 
     def add(self, facts: Iterable[Fact]) -> None:
         """Take facts that a search finds now, so that they are not read again."""
         self._facts |= {fact.uid: fact for fact in facts}
+
+    def read(self, rows: VersionedQuerySet[Fact], rids: Collection[int]) -> list[Fact]:
+        """Return the facts with these row ids, as far as they are told, with what is believed of them; their
+        links are read with them.
+        """
+        lineage, beside = self.point.lineage, list[Statement]()
+        for _, sql, params in plan_equal(Fact, ("uid",), rid=rids):
+            beside = plan_beside(Selected(sql, params), lineage)
+            read_together([*rows.plan_by_key(TOLD_COLUMNS, "rid", rids), *beside])
+        found = rows.fetch_by_key("rid", rids, columns=TOLD_COLUMNS)
+        own = plan_beside([fact.uid for fact in found], lineage)
+        for statement, read in zip(own, beside, strict=bool(found)):
+            note_as(statement, read)
+        self.list_edges(found)
+        return list(attach_belief(found, lineage))
 
     def load(self, uids: Iterable[UUID]) -> dict[UUID, Fact]:
         """Return those of the facts that a search finds now."""
@@ -87,18 +134,20 @@ class Statements:
     def hear(self, facts: Iterable[Fact]) -> dict[UUID, Utterance]:
         """Return the utterances of facts, where they are known."""
         requested = list(facts)
-        fresh = [fact for fact in requested if fact.uid not in self._heard]
-        found = hear_sources(fresh, self.list_edges(fresh), self.point.lineage)
-        self._heard |= {fact.uid: found.get(fact.uid) for fact in fresh}
-        return {fact.uid: one for fact in requested if (one := self._heard[fact.uid])}
+        fresh = [fact for fact in requested if fact.rid not in self._listened]
+        self._listened.update(fact.rid for fact in fresh)
+        self._heard |= hear_sources(fresh, self.list_edges(fresh), self.point.lineage)
+        if not self._heard:
+            return {}
+        return {fact.uid: one for fact in requested if (one := self._heard.get(fact.uid))}
 
     def list_edges(self, facts: Sequence[Fact]) -> list[FactEdge]:
         """Return the links that lead from facts."""
-        fresh = {fact.uid: fact for fact in facts if fact.uid not in self._edges}
-        self._edges |= {uid: [] for uid in fresh}
+        fresh = {fact.rid: fact for fact in facts if fact.rid not in self._linked}
+        self._linked |= fresh.keys()
         for edge in load_edges(fresh.values(), self.point.lineage) if fresh else ():
             self._edges[edge.from_id].append(edge)
-        return [edge for fact in facts for edge in self._edges[fact.uid]]
+        return [edge for fact in facts for edge in self._edges.get(fact.uid, ())] if self._edges else []
 
     def find_revised(self, facts: Iterable[Fact]) -> dict[UUID, Fact]:
         """Return the fact that holds in the place of each of the facts that holds no more, by the older id.
@@ -113,6 +162,8 @@ class Statements:
             newer |= found
             fresh = {fact.uid: fact for fact in found.values() if fact.uid not in known}
             known |= fresh
+        if not newer:
+            return {}
         steps = {uid: fact.uid for uid, fact in newer.items()}
         steps = {uid: to for uid, to in steps.items() if not leads_back(uid, steps)}
         return {uid: known[follow(uid, steps)] for uid in requested if uid in steps}
@@ -133,7 +184,8 @@ class Statements:
 
         An agent takes nobody's place, so nothing is linked; where it contradicts a person, both are told.
         """
-        heard = self.hear(facts)
+        if not (heard := self.hear(facts)):
+            return {}
         notes = [fact for fact in facts if fact.uid not in heard and fact.source_type not in LEARNED]
         notes = sorted(notes, key=lambda fact: (fact.created_at, fact.uid))[-MAX_NOTES:]
         spoken = [fact for fact in facts if notes and fact.uid in heard and fact.category in DECIDED]
@@ -195,6 +247,11 @@ class Statements:
         found = find_repositories(self.point.project_id, fresh)
         self._places |= {fact.uid: place for fact, place in zip(fresh, found, strict=True)}
         return self._places
+
+
+def plan_beside(uids: Values, lineage: Lineage) -> list[Statement]:
+    """Return the statements that read the links of facts, and what is believed of them."""
+    return [*plan_edges(uids, lineage), *plan_assessments(uids, lineage)]
 
 
 def find_verdicts(project_id: UUID, pairs: Iterable[tuple[Fact, Fact]]) -> dict[tuple[UUID, UUID], str]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from memory.db.querysets import Lineage
-from memory.db.raw_select import Statement, fetch_each, select_equal
+from memory.db.raw_select import Statement, Values, fetch_each, select_equal
 from memory.engines.sessions.manager import Utterance, session_parts
 from memory.engines.statements.personal_facts import PERSONAL
 from memory.engines.support.batches import batched
@@ -53,13 +53,12 @@ def find_utterances(facts: Iterable[Fact], lineage: Lineage) -> dict[UUID, Utter
 
 def load_edges(facts: Iterable[Fact], lineage: Lineage) -> list[FactEdge]:
     """Return the links that lead from facts."""
-    return [FactEdge(*row) for row in fetch_each(plan_edges(facts, lineage))]
+    return [FactEdge(*row) for row in fetch_each(plan_edges([fact.uid for fact in facts], lineage))]
 
 
-def plan_edges(facts: Iterable[Fact], lineage: Lineage) -> list[Statement]:
-    """Return the statements of ``load_edges``, for ``read_together``."""
-    rows = FactLink.objects.in_lineage(lineage)
-    return rows.plan_by_key(FactEdge._fields, "from_id", [fact.uid for fact in facts])
+def plan_edges(uids: Values, lineage: Lineage) -> list[Statement]:
+    """Return the statements of ``load_edges`` by the ids of facts, for ``read_together``."""
+    return FactLink.objects.in_lineage(lineage).plan_by_key(FactEdge._fields, "from_id", uids)
 
 
 def hear_sources(facts: Iterable[Fact], edges: Iterable[FactEdge], lineage: Lineage) -> dict[UUID, Utterance]:
