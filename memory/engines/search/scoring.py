@@ -177,15 +177,15 @@ def add_signals(
     ``base`` is the weighted sum of the parts so far.
     """
     speakers = {rid: name_speaker(row) for rid, row in rows.items()}
-    told = set(speakers.values())
-    named = find_named(told, question.text)
+    known = set(speakers.values())
+    named = find_named(known, question.text)
     parts["base"] = base
     parts["session"] = rate_sessions([row.session_id for row in rows.values()], base)
     parts["reply"], parts["speaker"] = np.zeros(len(rows)), np.zeros(len(rows))
     if answers:
         shares = share_answers(dict(zip(rows, base.tolist(), strict=True)), answers, speakers, recipe)
         parts["reply"] = np.array([shares.get(rid, 0.0) for rid in rows])
-    if named and told - named:  # else it tells none from another
+    if named and known - named:  # else it tells none from another
         parts["speaker"] = np.array([float(speaker in named) for speaker in speakers.values()])
 
 

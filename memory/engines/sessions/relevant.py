@@ -206,10 +206,10 @@ def drop_reworded(entries: Sequence[Entry]) -> list[Entry]:
     an agent that notes what it was told. What a curator verified or pinned stays.
     """
     noted = [one for one in entries if one.is_note and not is_vouched_for(one.fact)]
-    said = [one.fact.fact_text for one in entries if one.is_decided and one.is_persons]
-    if not noted or not said:
+    decisions = [one.fact.fact_text for one in entries if one.is_decided and one.is_persons]
+    if not noted or not decisions:
         return list(entries)
-    persons = Sayings(said)
+    persons = Sayings(decisions)
     repeated = {one.fact.uid for one in noted if persons.says(one.fact.fact_text)}
     return [one for one in entries if one.fact.uid not in repeated]
 

@@ -37,25 +37,9 @@ from memory.models import Fact, FactAssessment, FactLink, PairVerdict
 from memory.models.links import JUDGED_WEIGHT, NEAR_WEIGHT
 
 # Of a fact that may be told: what it says, where and when it was learned, and whether everybody may read it.
-TOLD_COLUMNS = (
-    "rid",
-    "uid",
-    "fact_text",
-    "essence",
-    "category",
-    "kind",
-    "status",
-    "created_at",
-    "source_type",
-    "repository",
-    "session_id",
-    "pinned",
-    "tags",
-    "metadata",
-    "visibility",
-    "user_id",
-    "content_hash",
-    "judged_hash",
+TOLD_COLUMNS = tuple(
+    "rid uid fact_text essence category kind status created_at source_type repository session_id pinned tags"
+    " metadata visibility user_id content_hash judged_hash".split()
 )
 MAX_NOTES = 20  # newest ones that are compared with what persons decided
 MAX_STEPS = 8  # links that are followed from an older statement to the one that holds
@@ -114,13 +98,13 @@ class Statements:
         """Return the facts with these row ids, as far as they are told, with what is believed of them; their
         links are read with them.
         """
-        lineage, beside = self.point.lineage, list[Statement]()
+        lineage, companions = self.point.lineage, list[Statement]()
         for _, sql, params in plan_equal(Fact, ("uid",), rid=rids):
-            beside = plan_beside(Selected(sql, params), lineage)
-            read_together([*rows.plan_by_key(TOLD_COLUMNS, "rid", rids), *beside])
+            companions = plan_companions(Selected(sql, params), lineage)
+            read_together([*rows.plan_by_key(TOLD_COLUMNS, "rid", rids), *companions])
         found = rows.fetch_by_key("rid", rids, columns=TOLD_COLUMNS)
-        own = plan_beside([fact.uid for fact in found], lineage)
-        for statement, read in zip(own, beside, strict=bool(found)):
+        own = plan_companions([fact.uid for fact in found], lineage)
+        for statement, read in zip(own, companions, strict=bool(found)):
             note_as(statement, read)
         self.list_edges(found)
         return list(attach_belief(found, lineage))
@@ -249,7 +233,7 @@ class Statements:
         return self._places
 
 
-def plan_beside(uids: Values, lineage: Lineage) -> list[Statement]:
+def plan_companions(uids: Values, lineage: Lineage) -> list[Statement]:
     """Return the statements that read the links of facts, and what is believed of them."""
     return [*plan_edges(uids, lineage), *plan_assessments(uids, lineage)]
 
