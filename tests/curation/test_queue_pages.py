@@ -182,19 +182,6 @@ def test_views_are_saved_and_another_curator_may_not_change_them(
     assert not SavedView.objects.exists()
 
 
-def test_in_the_past_and_on_an_archived_branch_nothing_can_be_done(
-    curator: Client, actor: Actor, main: Branch, write: Callable[..., Fact]
-) -> None:
-    fact = write("one")
-    past = curator.get(f"{PATH}?at=1").content.decode()
-    assert 'name="action"' not in past
-    assert curator.post(f"{PATH}?at=1", {"action": "verify", "fact": tick(fact)}).status_code == 409
-    BranchManager().create_branch(name="task/x", actor=actor)
-    BranchManager().archive_branch(name="task/x", actor=actor)
-    assert 'name="action"' not in curator.get(f"{PATH}?branch=task/x").content.decode()
-    assert state(fact, actor) == "active unverified"
-
-
 def test_filters_count_what_they_list_and_the_menu_has_their_sum(
     curator: Client, actor: Actor, main: Branch
 ) -> None:

@@ -105,7 +105,6 @@ def test_the_past_is_read_with_the_handle(visit: Callable[..., Page], filled: Up
     expect(page.get_by_text("Tokens live for an hour.").first).to_be_visible()
     expect(page.get_by_text("Refunds take a day.")).to_have_count(0)
     expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", re.compile(day))
-    look(page, "time-strip-past")
     page.get_by_role("slider").focus()
     page.keyboard.press("End")
     page.wait_for_url("**/facts")
@@ -115,7 +114,6 @@ def test_the_past_is_read_with_the_handle(visit: Callable[..., Page], filled: Up
 def test_a_graph_is_searched_and_walked(visit: Callable[..., Page], filled: Up) -> None:
     page = visit("/p/default/graph")
     expect(page.get_by_role("heading", name="Where to begin")).to_be_visible()
-    look(page, "graph-search")
     page.get_by_label("Entity").fill("BILLING")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("billing")

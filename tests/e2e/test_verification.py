@@ -37,7 +37,6 @@ def test_a_batch_is_begun_and_followed_until_it_ends(server: Up, open_page: Any)
 
     page.goto(f"{address}{HOME}/facts/{fact['id']}")
     expect(page.get_by_text("by a rule alone")).to_be_visible()
-    check_page(view, address, "facts")
     page.goto(f"{address}{HOME}/verification/calibration")
     expect(page.get_by_text("No text has a verdict of both yet.")).to_be_visible()
     check_page(view, address, "verification")

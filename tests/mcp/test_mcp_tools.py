@@ -18,7 +18,6 @@ from memory.models import AuditEntry, Commit, Fact, Project
 from memory.ranking import count_tokens
 from tests.mcp.conftest import URL, Agent, agent_for, read_data
 from tests.mcp.test_mcp_http import ask
-from tests.memory.api.client import nothing_left
 
 READ = [
     "memory_search",
@@ -35,20 +34,6 @@ READ = [
     "conversation_get",
     "conversation_compare",
     "replay_get",
-]
-CORE = [
-    "memory_search",
-    "memory_get",
-    "memory_write",
-    "memory_update",
-    "memory_supersede",
-    "memory_context",
-    "memory_timeline",
-    "memory_graph_query",
-    "memory_explain",
-    "branch_list",
-    "branch_create",
-    "branch_switch",
 ]
 
 
@@ -97,43 +82,6 @@ def list_objects(schema: Any) -> list[dict[str, Any]]:
     return [schema, *below] if isinstance(schema.get("properties"), dict) else below
 
 
-NEEDED = {
-    "memory_search": ["query"],
-    "memory_get": ["fact_ids"],
-    "memory_write": ["fact_text"],
-    "memory_update": ["fact_id"],
-    "memory_supersede": ["fact_id", "new_fact_text"],
-    "memory_graph_query": ["entity"],
-    "memory_explain": ["query", "fact_id"],
-    "branch_create": ["name"],
-    "branch_switch": ["name"],
-    "task_create": ["name"],
-    "task_update": ["task"],
-    "verify_fact": ["fact_id"],
-    "log_message": ["role", "content"],
-    "memory_remember": ["messages"],
-    "item_put": ["namespace", "key", "value"],
-    "item_get": ["namespace", "key"],
-    "item_delete": ["namespace", "key"],
-    "conversation_fork": ["conversation_id"],
-    "conversation_compare": ["first", "second"],
-    "conversation_score": ["conversation_id"],
-    "record_delete": ["kind", "id"],
-    "replay_create": ["conversation_id"],
-    "replay_get": ["replay_id"],
-    "replay_update": ["replay_id", "do"],
-    "snapshot_create": ["name"],
-    "snapshot_restore": ["snapshot_id", "dry_run"],
-}
-
-
-def test_a_call_without_a_required_argument_is_refused(agent: Agent) -> None:
-    named = {name: tool.input["required"] for name, tool in ALL.items() if "required" in tool.input}
-    assert named == {**NEEDED, "search": ["query"], "fetch": ["id"]}  # in the words of connectors
-    for name, needed in NEEDED.items():
-        assert f" {needed[0]} " in agent.refused(name, "invalid")
-
-
 def test_the_guide_has_every_tool_with_its_scope() -> None:
     guide = (Path(__file__).parent.parent.parent / "docs" / "mcp.md").read_text()
     told = re.findall(r"^\| `(\w+)` \| .* \| `(\w+)` \|$", guide, re.MULTILINE)
@@ -141,13 +89,6 @@ def test_the_guide_has_every_tool_with_its_scope() -> None:
 
 
 WHOLE = [name for name in ALL if name not in (MORE_TOOL, *CONNECTOR_TOOLS)]
-TASKS = ["task_create", "task_join", "task_update"]
-HANDOFFS = ["handoff_create", "handoff_get"]
-TALKS = ["conversation_get", "conversation_fork", "conversation_compare"]
-REPLAYS = ["replay_create", "replay_get", "replay_update"]
-KEPT = ["item_put", "item_get", "item_list", "item_delete"]
-LOGGED = ["log_message", "memory_remember"]
-JUDGED = [*TALKS, "conversation_score", "record_delete", *REPLAYS]
 
 
 def test_the_instructions_fit_every_client() -> None:
@@ -171,23 +112,6 @@ def test_the_list_depends_on_the_key_alone(agent: Agent, viewer: Agent) -> None:
         }
         assert given["open_world_hint"] is False
         assert given["read_only_hint"] is (not ALL[tool.name].writes)
-
-
-@pytest.mark.parametrize(
-    ("scope", "more"),
-    [
-        ("write", [*TASKS, *HANDOFFS, *LOGGED, *KEPT, *TALKS, "record_delete", *REPLAYS]),
-        (
-            "curate",
-            ["branch_diff", *TASKS, *HANDOFFS, "verify_fact", *LOGGED, *KEPT, *JUDGED, "snapshot_create"],
-        ),
-    ],
-)
-def test_more_tools_for_more_scopes(
-    scope: str, more: list[str], project: Project, threads_closed: None
-) -> None:
-    key = agent_for(project, scopes=[scope])
-    assert [tool.name for tool in key.at(f"{URL}?profile=all").tools()] == [*CORE, *more]
 
 
 def test_a_connection_may_list_the_tools_of_memory_alone(agent: Agent, viewer: Agent) -> None:
@@ -274,42 +198,6 @@ def test_a_fact_is_replaced_by_the_one_that_says_so_already(agent: Agent) -> Non
     assert (read["tags"], read["status"]) == (["ops"], "active")
     assert agent.call("memory_get", fact_ids=[old])["facts"][0]["status"] == "superseded"
     assert [row["id"] for row in agent.call("memory_search", query="deploys")["results"]] == [same]
-
-
-def test_a_proposal_with_the_new_text_becomes_active(agent: Agent) -> None:
-    old = agent.call("memory_write", fact_text="Deploys run from main.")["fact"]["id"]
-    proposed = agent.call("memory_write", fact_text="Deploys run from tags.", propose=True)["fact"]
-    told = agent.call("memory_supersede", fact_id=old, new_fact_text="Deploys run from tags.")
-    assert (proposed["status"], told["created"]) == ("created", False)
-    assert (told["fact"]["id"], told["fact"]["status"]) == (proposed["id"], "active")
-    assert told["fact"]["parent_id"] == old
-
-
-def test_a_fact_is_replaced_by_its_own_text_or_a_second_fact_when_asked(agent: Agent) -> None:
-    old = agent.call("memory_write", fact_text="One.", category="decision")["fact"]["id"]
-    told = agent.call("memory_supersede", fact_id=old, new_fact_text="One.", category="pattern")
-    assert (told["created"], told["fact"]["parent_id"], told["fact"]["category"]) == (True, old, "pattern")
-    assert agent.call("memory_search", query="one")["count"] == 1
-    two = agent.call("memory_write", fact_text="Two.")["fact"]["id"]
-    doubled = agent.call("memory_supersede", fact_id=two, new_fact_text="One.", deduplicate=False)
-    assert (doubled["created"], doubled["fact"]["parent_id"]) == (True, two)
-    assert agent.call("memory_search", query="one")["count"] == 2
-
-
-def test_a_refused_replacement_leaves_everything_as_it_was(agent: Agent) -> None:
-    old = agent.call("memory_write", fact_text="One.")["fact"]["id"]
-    same = agent.call("memory_write", fact_text="Two.")["fact"]["id"]
-    with nothing_left():
-        agent.refused(
-            "memory_supersede", "stale_version", fact_id=old, new_fact_text="Two.", expected_version=9
-        )
-        agent.refused("memory_supersede", "invalid", fact_id=old, new_fact_text="Two.", deduplicate="no")
-        empty = agent.refused("memory_supersede", "invalid", fact_id=old, new_fact_text=" ")
-    assert empty.startswith("invalid: new_fact_text may not be empty.")
-    agent.call("memory_supersede", fact_id=old, new_fact_text="Two.")
-    with nothing_left():
-        agent.refused("memory_supersede", "illegal_transition", fact_id=old, new_fact_text="Two.")
-    assert [row["id"] for row in agent.call("memory_search", query="two")["results"]] == [same]
 
 
 def test_the_writer_is_told_of_secrets(agent: Agent) -> None:

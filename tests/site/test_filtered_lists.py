@@ -11,9 +11,7 @@ from django.utils import timezone
 from memory.actors import Actor
 from memory.engines.access.keys import KeyEngine
 from memory.engines.branches.manager import BranchManager
-from memory.engines.evaluation.questions import QuestionEngine
-from memory.engines.facts.engine import FactEngine
-from memory.models import ApiKey, Branch, Erasure, Project
+from memory.models import ApiKey, Branch, Project
 from tests.memory.api.client import Api, api_for
 from tests.memory.views.conftest import Role, browser, person
 from tests.memory.views.test_page_frame import text
@@ -73,16 +71,6 @@ def test_branches_by_name_owner_and_tag(
     ]
 
 
-def test_the_next_page_of_branches_keeps_their_filters(api: Api, actor: Actor, main: Branch) -> None:
-    for n in range(5):
-        BranchManager().create_branch(name=f"task/{n}", owner="Mira" if n % 2 else "", actor=actor)
-    first: Any = api.get("/branches?owner=Mira&limit=1").json()
-    second: Any = api.get(f"/branches?owner=Mira&limit=1&cursor={first['next']}").json()
-    assert [row["name"] for row in (*first["results"], *second["results"])] == ["task/1", "task/3"]
-    assert second["next"] is None
-    assert api.get(f"/branches?limit=1&cursor={first['next']}").status_code == 400
-
-
 def test_keys_by_agent_and_state(maintainer: Client, api: Api, actor: Actor) -> None:
     engine = KeyEngine()
     for label, agent in (("one", "ledger"), ("two", "ledger"), ("three", "")):
@@ -102,28 +90,6 @@ def test_keys_by_agent_and_state(maintainer: Client, api: Api, actor: Actor) -> 
         answer: Any = api.get(f"/keys?{filters}")
         assert [row["label"] for row in answer.json()["results"]] == expected, typed
         assert [row["label"] for row in read(maintainer, f"keys?q={typed}")] == expected, typed
-
-
-def test_questions_by_category(maintainer: Client, api: Api, actor: Actor, main: Branch) -> None:
-    fact = FactEngine().write_fact(fact_text="Tokens live an hour.", actor=actor).fact
-    for asked, category in (("How long?", "decision"), ("Why?", "insight")):
-        QuestionEngine().create_question(text=asked, expected=[fact.uid], category=category, actor=actor)
-    answer: Any = api.get("/questions?category=insight")
-    assert [row["text"] for row in answer.json()["results"]] == ["Why?"]
-    assert [row["text"] for row in read(maintainer, "questions?q=category:insight")] == ["Why?"]
-    page = text(maintainer.get("/p/test/questions?category=none"))
-    assert ("No question matches." in page, "No question is saved yet" in page) == (True, False)
-
-
-def test_erasures_by_state_and_kind(maintainer: Client, api: Api, main: Branch) -> None:
-    for scope, state in (("fact", "done"), ("session", "done"), ("session", "pending")):
-        Erasure.objects.create(
-            project=main.project, scope=scope, state=state, target=f"{scope} {state}", requested_at=NOW
-        )
-    answer: Any = api.get("/erasures?scope=session&state=done")
-    assert [row["target"] for row in answer.json()["results"]] == ["session done"]
-    rows = read(maintainer, "erasures?q=scope:session")
-    assert [row["target"] for row in rows] == ["session pending", "session done"]
 
 
 def test_members_are_sorted_and_filtered_on_their_page(maintainer: Client, project: Project) -> None:

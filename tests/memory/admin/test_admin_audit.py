@@ -89,15 +89,6 @@ def test_a_person_a_key_and_the_command_line_of_one_name(maintainer, project, ac
         assert same == entry
 
 
-def test_it_offers_them_in_chinese(maintainer, write):
-    write("one")
-    html = maintainer.get(AUDIT, headers={"accept-language": "zh-hans"}).content.decode()
-    assert shown(html) == {"fact.write": "写入一条事实"}
-    assert offered(html)["fact.write"] == "写入一条事实"
-    words = [word.replace("Webhook", "") for word in offered(html).values()]  # a name in Chinese as well
-    assert [word for word in words if re.search("[A-Za-z]", word)] == []
-
-
 def test_an_action_that_an_address_asks_for_stays_chosen(maintainer, write):
     write("one")
     for action in ("fact.write", "of-an.older-time"):

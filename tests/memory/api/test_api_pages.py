@@ -83,10 +83,3 @@ def test_the_links_of_a_fact_come_in_pages(api: Api) -> None:
     pages = walk(api, f"/facts/{hub}/links?limit=2")
     assert [len(page) for page in pages] == [2, 2, 1]
     assert [link["to_id"] for page in pages for link in page] == ends[::-1]
-
-
-def test_an_earlier_point_is_listed_too(api: Api) -> None:
-    for i in range(4):
-        api.fact(f"fact {i}")
-    pages = walk(api, "/facts?at=3&limit=2")
-    assert [texts(page) for page in pages] == [["fact 2", "fact 1"], ["fact 0"]]

@@ -33,17 +33,6 @@ def filled(api: Api) -> Api:
     return api
 
 
-def test_a_hit_tells_the_parts_of_its_score(filled: Api) -> None:
-    told = filled.get("/facts/search?q=tokens+expire&limit=1").json()
-    (hit,) = told["results"]
-    assert hit["fact"]["fact_text"] == "Tokens expire after 15 minutes."
-    assert (hit["branches"], hit["fact"]["branch"]) == (["main"], "main")
-    assert {"keyword", "vector", "recency"} <= hit["signals"].keys()
-    assert (told["signals_used"], told["recipe"], told["branches"]) == (["keyword"], "default", ["main"])
-    assert (told["context"], told["tokens"]) == (None, None)
-    assert told["took_ms"] > 0
-
-
 def test_query_and_body_say_the_same(filled: Api) -> None:
     by_query = filled.get("/facts/search?q=tokens&category=security,architecture&limit=5&min_confidence=0.5")
     body = {"query": "tokens", "category": ["security", "architecture"], "limit": 5, "min_confidence": 0.5}
@@ -126,12 +115,6 @@ def test_facts_by_their_id_at_the_source(api: Api) -> None:
     assert len(api.get("/facts?source_id=").json()["results"]) == 4
 
 
-def test_a_budget_packs_the_essences(filled: Api) -> None:
-    told = filled.post("/facts/search", {"query": "tokens", "max_tokens": 10}).json()
-    assert told["tokens"] <= 10
-    assert told["context"].count("\n") == len(told["results"]) - 1
-
-
 def test_several_branches_by_name_and_pattern(api: Api) -> None:
     api.fact("Tokens expire.")
     for name in ("task/a", "task/b", "experiment/c"):
@@ -152,23 +135,6 @@ def test_several_branches_by_name_and_pattern(api: Api) -> None:
     both = {"query": "tokens", "branches": ["main"], "branch_names": ["task/a"]}
     refused(api.post("/facts/search", both), 400, "invalid", "branches")
     refused(api.get("/facts/search?q=tokens&branch_names=main&branch=main"), 400, "invalid", "branch")
-
-
-@pytest.mark.parametrize(
-    "query", ["", " ", "\u0000", '"', "AND OR NOT", "a* ^b c:d (e", "🙂", "half \ud83d", "x" * 8000]
-)
-def test_no_query_fails(filled: Api, query: str) -> None:
-    assert filled.post("/facts/search", {"query": query}).status_code == 200
-
-
-def test_a_search_is_counted_for_the_facts_that_it_found(filled: Api) -> None:
-    from memory.engines.support.write_buffer import buffer
-
-    found = filled.get("/facts/search?q=expire").json()["results"][0]["fact"]
-    buffer.flush()
-    seen = filled.get(f"/facts/{found['id']}").json()
-    assert seen["access_count"] == found["access_count"] + 1
-    assert seen["last_accessed_at"]
 
 
 def test_explanations(filled: Api) -> None:

@@ -11,10 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.engines.branches.manager import BranchManager
-from memory.engines.facts.ageing.engine import AgeingEngine
 from memory.engines.facts.engine import FactEngine
-from memory.engines.merging.requests import MergeRequestEngine
 from memory.models import Branch, Commit, Fact, Project
 from tests.memory.api.client import nothing_left
 from tests.memory.views.test_branch_pages import text
@@ -137,25 +134,3 @@ def test_maintainers_change_the_settings(
     assert project.category_ttl_days == {"error": 30, "bug_fix": 365}
     assert "error: 30" in maintainer.get(PAGE).content.decode()
     assert "Settings of the project" not in show(curator)
-
-
-def test_refusals(
-    viewer: Client, curator: Client, write: Callable[..., str], actor: Actor, main: Branch
-) -> None:
-    one = write("old one")
-    with nothing_left():
-        assert viewer.post(PAGE, {"do": "all"}).status_code == 403
-        assert viewer.post(PAGE, {"do": f"pin:{one}"}).status_code == 403
-        answer = curator.post(PAGE, {"do": "chosen", "fact": ["x"]}, follow=True)
-        assert "This is not a fact of the list." in text(answer.content.decode())
-    assert curator.get(f"{PAGE}?days=3").status_code == 400
-    BranchManager().create_branch(name="task/a", actor=actor)
-    FactEngine().write_fact(
-        fact_text="old there", expires_at="2026-01-01T00:00:00Z", branch_name="task/a", actor=actor
-    )
-    request = MergeRequestEngine().create_request(source="task/a", title="A", actor=actor)
-    shown = show(curator, f"{PAGE}?branch=task/a")
-    assert f"Merge request {request.number} from this branch is open" in shown
-    answer = curator.post(f"{PAGE}?branch=task/a", {"do": "all"}, follow=True)
-    assert "nothing ages there until it is closed" in text(answer.content.decode())
-    assert AgeingEngine().list_runs(actor=actor, branch_name="task/a").results == []

@@ -2,7 +2,6 @@
 
 import html
 import re
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,8 +11,8 @@ from memory.actors import Actor
 from memory.engines.access.keys import KeyEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.support.write_buffer import buffer
-from memory.models import ApiKey, Project
-from tests.memory.api.client import UNKNOWN, Api
+from memory.models import ApiKey
+from tests.memory.api.client import Api
 from tests.memory.views.test_page_frame import text
 
 CONNECTABLE = ("claude-code", "codex", "cursor", "gemini", "vscode", "windsurf", "opencode")
@@ -96,28 +95,6 @@ def test_a_preset_is_a_scope_unless_one_is_chosen(
     assert ApiKey.objects.get().scopes == [scope]
 
 
-def test_a_key_is_made_alike_in_both_frames(maintainer: Client) -> None:
-    """The presets, the rate and the end are those of one form."""
-    fields, keys = [], []
-    for place in ("/p/test/keys", "/admin/p/test/keys"):
-        form = text(maintainer.get(place)).partition('id="new"')[2].partition("</main>")[0]
-        fields.append(re.findall(r'<(?:input|select|textarea)[^>]* name="(?!csrf)[^>]*>', form))
-        given = {"label": place, "preset": "reader", "days": "30", "rate_per_minute": "7"}
-        assert maintainer.post(place, given).status_code == 201
-        key = ApiKey.objects.get(label=place)
-        keys.append(
-            (key.scopes, key.rate_per_minute, round((key.expires_at - key.created_at) / timedelta(days=1)))
-        )
-    assert fields[0] == fields[1]
-    assert keys[0] == keys[1] == (["read"], 7, 30)
-
-
-def test_an_unknown_preset_makes_no_key(maintainer: Client) -> None:
-    answer = maintainer.post("/p/test/keys", {"label": "one", "preset": "owner"})
-    assert (answer.status_code, "Select a valid choice." in text(answer)) == (400, True)
-    assert ApiKey.objects.count() == 0
-
-
 def test_the_full_form_is_folded_until_something_in_it_is_wrong(maintainer: Client) -> None:
     folded = "<details> <summary>Scope, branches, agent and end</summary>"
     opened = folded.replace("<details>", "<details open>")
@@ -152,20 +129,3 @@ def test_a_key_that_only_reads_is_connected_and_waits(
         assert '<p class="note waiting" data-state="reached">' in text(page)
         assert "Connected, waiting for the first event…" in text(page)
         assert "note good" not in text(page)
-
-
-@pytest.mark.parametrize(("query", "status"), [("?key=1", 400), (f"?key={UNKNOWN}", 404)])
-def test_a_key_that_is_none_is_refused(viewer: Client, query: str, status: int) -> None:
-    assert viewer.get(f"/p/test/first-event{query}").status_code == status
-
-
-def test_who_is_not_logged_in_is_sent_to_the_login(client: Client, project: Project) -> None:
-    assert client.get("/p/test/first-event").headers["Location"].startswith("/login?next=")
-
-
-def test_markup_in_the_name_of_a_key_is_text(viewer: Client, actor: Actor) -> None:
-    _, token = KeyEngine().create_key(label="<b>laptop</b>", scopes=["write"], actor=actor)
-    Api(token)("POST", "/facts", {"fact_text": "Deploys run on Friday."})
-    buffer.flush()
-    page = text(viewer.get("/p/test/first-event"))
-    assert ("<b>laptop" in page, "&lt;b&gt;laptop" in page) == (False, True)

@@ -38,12 +38,6 @@ def write(actor: Actor, said: str, **fields: Any) -> Fact:
 # ---- search ------------------------------------------------------------------------------------------
 
 
-def test_search_says_what_it_is_for(viewer: Client) -> None:
-    page = text(viewer.get("/p/test/search"))
-    assert "Ask in your own words" in page
-    assert 'name="q"' in page
-
-
 def test_hits_with_their_signals_and_their_cost(viewer: Client, actor: Actor) -> None:
     fact = write(actor, "Access tokens expire after 15 minutes.", category="security")
     write(actor, "The staging database is restored every night.")
@@ -89,15 +83,6 @@ def test_pages_say_that_nothing_is_known_and_what_is_nearest(
     assert not re.search('<meter|class="score"|</strong> hit', page)
 
 
-def test_a_budget_packs_lines_for_a_prompt(viewer: Client, actor: Actor) -> None:
-    write(actor, "Access tokens expire after 15 minutes.")
-    write(actor, "Refresh tokens expire after 30 days, unless they are used.")
-    page = text(viewer.get("/p/test/search?q=tokens&budget=11"))
-    assert "These lines go into a prompt: 11 of 11 tokens" in page
-    assert '<pre dir="auto">- Access tokens expire after 15 minutes.</pre>' in page
-    assert "Refresh" not in page
-
-
 def test_filters_stand_in_the_address_and_can_be_taken_away(viewer: Client, actor: Actor) -> None:
     write(actor, "Access tokens expire.", category="security")
     write(actor, "Gift tokens are red.", category="design")
@@ -141,13 +126,6 @@ def test_a_filter_that_cannot_be_leaves_the_form_as_it_is(
     page = text(viewer.get(f"/p/test/facts?{asked}"))
     alert = page.split('role="alert"')[1].split("</p>")[0]
     assert (told in alert, kept in page, "Gift tokens" in page) == (True, True, False)
-
-
-def test_a_search_of_an_empty_memory_teaches_how_to_fill_it(viewer: Client, actor: Actor) -> None:
-    assert "day1 write-fact" in text(viewer.get("/p/test/search?q=tokens"))
-    write(actor, "Gift cards are red.", category="shop")
-    page = text(viewer.get("/p/test/search?q=tokens&category=other"))
-    assert ("day1 write-fact" in page, "Read all facts, the newest first" in page) == (False, True)
 
 
 def test_what_is_left_out_is_told_with_its_reason(viewer: Client, actor: Actor) -> None:

@@ -81,15 +81,6 @@ def test_a_key_is_rotated(maintainer: Client) -> None:
     assert key.expires_at - timezone.now() <= timedelta(hours=1)
 
 
-def test_a_key_that_has_ended_is_not_rotated(maintainer: Client) -> None:
-    made(maintainer)
-    key = ApiKey.objects.get()
-    maintainer.post(f"/p/test/keys/{key.pk}/revoke")
-    answer = maintainer.post(f"/p/test/keys/{key.pk}/rotate", {"grace_seconds": "0"})
-    assert (answer.status_code, "This key has ended already" in text(answer)) == (409, True)
-    assert ApiKey.objects.count() == 1
-
-
 def test_a_key_is_revoked_after_a_question(maintainer: Client) -> None:
     token = made(maintainer)
     key = ApiKey.objects.get()

@@ -12,7 +12,6 @@ from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 
 from memory.actors import Actor
-from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.observations import ObservationEngine
@@ -95,19 +94,6 @@ def test_other_lists_have_their_rows(viewer: Client, actor: Actor, main: Branch)
         "Added 1 relation",
         "Recorded 1 observation",
     ]
-
-
-def test_the_audit_has_a_file_for_those_who_may_read_it(
-    viewer: Client, maintainer: Client, actor: Actor, main: Branch
-) -> None:
-    write(actor, "one")
-    BranchManager().create_branch(name="task/a", actor=actor)
-    rows = table(maintainer, "audit?action=branch.create&format=csv")
-    assert [(row["action"], row["target"]) for row in rows] == [("branch.create", "task/a")]
-    times = [row["at"] for row in table(maintainer, "audit?ordering=at&format=csv")]
-    assert len(times) > 1
-    assert times == sorted(times)
-    assert viewer.get("/p/test/audit?format=csv").status_code == 403
 
 
 def test_a_file_is_of_the_point_at_which_it_began(viewer: Client, actor: Actor, main: Branch) -> None:

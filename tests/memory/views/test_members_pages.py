@@ -61,15 +61,6 @@ def test_what_is_wrong_is_said(maintainer: Client, name: str, role: str, status:
     assert Membership.objects.count() == 1
 
 
-def test_the_last_owner_stays(maintainer: Client) -> None:
-    Membership.objects.update(role=Role.OWNER)
-    member = Membership.objects.get()
-    for path, body in ((f"{member.pk}", {"role": "viewer"}), (f"{member.pk}/remove", {})):
-        answer = maintainer.post(f"/p/test/members/{path}", body)
-        assert (answer.status_code, "max is the last owner" in text(answer)) == (409, True)
-    assert Membership.objects.get().role == "owner"
-
-
 def test_who_removes_themselves_is_led_out(maintainer: Client, project) -> None:
     person("mia", project, Role.MAINTAINER)
     member = Membership.objects.get(user__username="max")

@@ -6,7 +6,6 @@ import pytest
 from django.test import Client
 
 from memory.actors import Actor
-from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.models import Fact
 from memory.views.text.rich_text import render_rich_text
@@ -41,13 +40,6 @@ def test_it_is_written_once_with_what_was_typed(maintainer: Client, actor: Actor
     page, address = write(maintainer, **fields)
     assert (address, "known already" in page) == (f"/p/test/facts/{fact.uid}", True)
     assert Fact.objects.all_versions().count() == 1
-
-
-def test_it_is_of_the_branch_of_the_page(maintainer: Client, actor: Actor) -> None:
-    BranchManager().create_branch(name="task/a", actor=actor)
-    _, address = write(maintainer, "?branch=task/a", fact_text="On a task.")
-    assert address.endswith("?branch=task%2Fa")
-    assert FactEngine().list_facts(actor=actor).results == []
 
 
 def test_what_is_refused_keeps_the_text(maintainer: Client, viewer: Client) -> None:

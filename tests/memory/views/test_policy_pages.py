@@ -52,13 +52,6 @@ def test_a_branch_says_which_pattern_gave_its_policy(maintainer: Client, actor) 
     assert 'value="task/*"' in other
 
 
-def test_an_entry_is_deleted(maintainer: Client) -> None:
-    maintainer.post(PAGE, FORM)
-    maintainer.post(f"{PAGE}?do=delete", {"pattern": "main"})
-    assert BranchPolicy.objects.count() == 0
-    assert "The policy is deleted." in text_of(maintainer.get(PAGE))
-
-
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [

@@ -123,32 +123,6 @@ def test_a_figure_of_zero_is_no_missing_one(curator: Client, actor: Actor, quest
     assert [row[2:5] for row in cells] == [["100%", "1.000", "0"], ["0%", "0.000", "–"]]
 
 
-@pytest.mark.parametrize(
-    ("form", "status", "words"),
-    [
-        ({"k": "x"}, 400, "k must be a whole number."),
-        ({"k": "0"}, 400, "k must be 1 to 100."),
-        ({"recipe": "none"}, 400, "There is no recipe none"),
-        ({"against": "task/none"}, 404, "There is no branch named task/none."),
-    ],
-)
-def test_a_run_that_cannot_be_is_refused_on_the_page(
-    curator: Client, question: Question, form: dict, status: int, words: str
-) -> None:
-    answer = curator.post(PAGE, {"do": "run", **form})
-    assert answer.status_code == status
-    assert words in text(answer)
-    assert EvalRun.objects.count() == 0
-
-
-def test_the_ranks_of_a_run_lead_to_its_branch(curator: Client, actor: Actor, question: Question) -> None:
-    BranchManager().create_branch(name="task/a", actor=actor)
-    run = EvalEngine().start_eval(actor=actor, branch_name="task/a")
-    page = text(curator.get(f"/p/test/evals/{run.pk}"))
-    for path in (f"facts/{question.expected[0]}", "search"):
-        assert re.search(rf"/p/test/{path}\?[^\"]*branch=task(/|%2F)a", page)
-
-
 def test_a_merge_shows_ranks_before_and_after(
     maintainer: Client, actor: Actor, fact: Fact, question: Question
 ) -> None:
