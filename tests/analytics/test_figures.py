@@ -18,7 +18,7 @@ from memory.engines.branches.revert import RevertEngine
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.merging.engine import MergeEngine
-from memory.exceptions import Invalid, NotFound
+from memory.exceptions import BranchForbidden, BranchNotFound, Invalid, NotFound, ScopeMissing
 from memory.models import Branch, Commit, FactUse, Project, RecallLog
 from memory.models.base import Blank
 
@@ -282,3 +282,20 @@ def ask(branch: Branch, fact: Any, other: Any, **values: Any) -> None:
     fixed = {"kind": "near_duplicate", "score": 0.9, "pair": f"{branch.pk}:{fact.uid}:{other.uid}"}
     ids = {"fact_id": fact.uid, "other_id": other.uid}
     ReviewItem.objects.create(project=branch.project, branch=branch, **ids, **{**fixed, **values})
+
+
+class TestRights:
+    def test_what_a_key_may_not_read_is_refused(self, write: Write, project: Project) -> None:
+        write("One.", session_id="s1")
+        bound = Actor(project.pk, "key", scopes=frozenset({"read"}), branch_patterns=("task/*",))
+        with pytest.raises(BranchForbidden):
+            engine.overview(actor=bound)
+        with pytest.raises(BranchForbidden):
+            engine.session_analytics(session_id="s1", actor=bound)
+        with pytest.raises(BranchNotFound):
+            engine.trends(actor=bound, branch_name="task/none")
+        reader = Actor(project.pk, "key", scopes=frozenset({"read"}))
+        with pytest.raises(ScopeMissing):
+            engine.curation_analytics(actor=reader)
+        with pytest.raises(ScopeMissing):
+            engine.overview(actor=Actor(project.pk, "key"))

@@ -12,10 +12,12 @@ from memory.engines.store.snapshots import MAX_SNAPSHOTS
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import (
     BranchArchived,
+    BranchForbidden,
     BranchNotFound,
     Exists,
     Invalid,
     NotFound,
+    ScopeMissing,
 )
 from memory.models import AuditEntry, Commit, FactLink, Project, Snapshot
 from tests.contract.snapshots import branch_manager, fact_engine, found, snapshot_manager, texts, write
@@ -176,6 +178,22 @@ def test_what_is_refused(actor, other_project):
         with pytest.raises(NotFound):
             refused(snapshot_id=point.pk, actor=stranger)
     assert snapshot_manager.list_snapshots(actor=stranger).results == []
+
+
+def test_scopes(actor):
+    point = snapshot_manager.create_snapshot(name="p", actor=actor)
+    writer = replace(actor, scopes=frozenset({"write"}))
+    bound = replace(actor, branch_patterns=("task/*",))
+    with pytest.raises(ScopeMissing):
+        snapshot_manager.restore_snapshot(snapshot_id=point.pk, actor=writer)
+    with pytest.raises(ScopeMissing):
+        snapshot_manager.create_store_snapshot(name="s", actor=writer)
+    with pytest.raises(BranchForbidden):
+        snapshot_manager.create_store_snapshot(name="s", actor=bound)
+    with pytest.raises(NotFound):
+        snapshot_manager.get_snapshot(snapshot_id=point.pk, actor=bound)
+    assert snapshot_manager.list_snapshots(actor=bound).results == []
+    assert snapshot_manager.create_snapshot(name="w", actor=writer).created_by == "local"
 
 
 def test_an_archived_branch_does_not_go_back(actor):

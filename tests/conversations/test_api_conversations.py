@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.memory.api.client import Api, api_for, refused
+from tests.memory.api.client import UNKNOWN, Api, api_for, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -112,3 +112,14 @@ def test_a_foreign_project_takes_nothing_along(api: Api, stranger: Api, talk: st
         ("/scores", {"target_type": "conversation", "target_id": uid, "dimension": "safety", "value": 1}),
     ):
         refused(stranger.post(path, body), 404, "not_found")
+
+
+def test_forks_that_are_refused(api: Api, talk: str, project) -> None:
+    row = api.post(f"{talk}/messages", {"role": "user", "content": "one"}).json()
+    refused(api.post(f"{talk}/fork", {}), 400, "invalid", "message_id")
+    refused(api.post(f"{talk}/fork", {"message_id": UNKNOWN}), 404, "not_found")
+    refused(api.post(f"{talk}/fork", {"message_id": row["id"], "at": 1}), 400, "unknown_field", "at")
+    bound = api_for(project, scopes=["write"], branch_patterns=["task/*"])
+    body = {"message_id": row["id"], "memory_branch": "task/again"}
+    refused(bound.post(f"{talk}/fork", body), 403, "branch_forbidden")
+    assert api.get("/branches/task/again").status_code == 404

@@ -13,7 +13,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.models import Membership, Project
 from tests.conversations.test_consolidation_runs import ARGON, NEARLY, dump, run, shown
-from tests.memory.api.client import Api, nothing_left, refused
+from tests.memory.api.client import Api, api_for, nothing_left, refused
 from tests.memory.views.conftest import browser, person
 from tests.memory.views.test_page_frame import text
 
@@ -80,6 +80,13 @@ def test_a_dry_run_is_answered_anew_and_not_stored(api: Api) -> None:
             assert answer.status_code == 200, answer.content
             assert "Idempotency-Replayed" not in answer.headers
         assert dump()["IdempotencyRecord"] == []
+
+
+def test_a_key_of_another_branch_sees_no_run(project: Project, actor: Actor) -> None:
+    found = run(actor).run
+    own = api_for(project, scopes=["curate"], branch_patterns=["task/*"])
+    assert own.get(RUNS).json()["results"] == []
+    assert own.post(f"{RUNS}/{found.pk}/undo", {}).status_code == 404
 
 
 def test_changes_are_accepted_and_rejected(api: Api, actor: Actor, say: Say) -> None:

@@ -3,6 +3,7 @@
 import html
 import random
 import re
+from dataclasses import replace
 
 import pytest
 from django.test import Client
@@ -14,7 +15,7 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.lookup import find_branch
-from memory.exceptions import NotFound
+from memory.exceptions import BranchForbidden, NotFound
 from memory.models import Membership, Project, Session
 from tests.conversations.test_prompt_recall import lines
 from tests.memory.api.client import Api, api_for
@@ -99,6 +100,12 @@ def test_an_old_session_that_is_told_something_now_is_first(api: Api, actor: Act
     )
     buffer.flush()
     assert read_tellings(actor) == said != []
+
+
+def test_who_may_not_read_the_branch_is_refused(actor: Actor) -> None:
+    tasks = replace(actor, branch_patterns=("task/*",))
+    with pytest.raises(BranchForbidden):
+        list_tellings(actor=tasks, branch=find_branch(actor, "main"), limit=6, now=timezone.now())
 
 
 def read_card(client: Client, name: str, path: str = "/p/test/") -> str:

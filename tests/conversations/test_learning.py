@@ -5,7 +5,7 @@ import re
 import pytest
 
 from memory.models import AuditEntry, Membership, Project
-from tests.memory.api.client import Api
+from tests.memory.api.client import Api, api_for
 from tests.memory.views.conftest import browser, person
 from tests.memory.views.test_page_frame import text
 from tests.site.hook_events import CONSOLIDATOR, HOOK, event, learn
@@ -88,6 +88,16 @@ def test_a_switch_that_changes_nothing_is_no_entry(api: Api) -> None:
 def test_refusals(api: Api, path: str, body: dict[str, object], status: int, code: str) -> None:
     answer = api.patch(path, body)
     assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+def test_who_may(project: Project, api: Api) -> None:
+    writer = api_for(project, scopes=["write"])
+    assert writer.get("/learning").status_code == 200
+    assert writer.patch("/learning/decision", {"enabled": False}).status_code == 403
+    assert states(api)["decision"][0] is True
+    own = api_for(project, scopes=["curate"], branch_patterns=["agents/*"])
+    assert own.patch("/learning/decision", {"enabled": False}).status_code == 403
+    assert states(api)["decision"][0] is True
 
 
 def test_the_page_tells_and_switches(project: Project, api: Api) -> None:

@@ -1,6 +1,7 @@
 """The page of a commit: its changes, on the web and in the admin, and the links to it."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.versions.lookup import find_branch
+from memory.exceptions import BranchForbidden, Invalid, NotFound
 from memory.models import Branch, Commit, Fact, Membership, Project
 from memory.templatetags.words import CHANGE_KINDS
 from tests.memory.views.conftest import browser, person
@@ -125,6 +127,19 @@ def test_pages_of_a_large_commit(actor: Actor) -> None:
         if not (cursor := page.next or ""):
             break
     assert texts == [f"fact {n}" for n in range(5)]
+
+
+def test_refusals(actor: Actor, other_project: Project) -> None:
+    write(actor, "one")
+    commit = newest(actor)
+    with pytest.raises(Invalid):
+        COMMITS.list_changes(commit_id=commit.pk, actor=actor, kind="x")
+    with pytest.raises(BranchForbidden):
+        COMMITS.count_changes(commit_id=commit.pk, actor=replace(actor, branch_patterns=("task/*",)))
+    with pytest.raises(NotFound):
+        COMMITS.list_changes(commit_id=commit.pk, actor=replace(actor, project_id=other_project.pk))
+    with pytest.raises(NotFound):
+        COMMITS.find_commit(branch_name="main", seq=2, actor=actor)
 
 
 def test_all_kinds_have_a_name() -> None:
