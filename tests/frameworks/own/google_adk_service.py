@@ -1,5 +1,9 @@
-"""Day1's service in the place of ADK's own in memory: each is on a branch of its own."""
+"""Day1's service in the place of ADK's own in memory: each is on a branch of its own.
 
+What is added is found by meaning when it was added, as what a search finds until then depends on the machine.
+"""
+
+import asyncio
 from types import SimpleNamespace
 from uuid import uuid4
 
@@ -9,6 +13,7 @@ from day1_client import Day1
 from day1_client.google_adk import UNKNOWN_SESSION, Day1MemoryService
 
 root = Day1()
+POLL_SECONDS = 0.02
 
 
 class OwnService(Day1MemoryService):
@@ -22,6 +27,8 @@ class OwnService(Day1MemoryService):
         await super().add_events_to_memory(
             app_name=app_name, user_id=user_id, session_id=session_id, **events
         )
+        while self.memory.messages.search("-", app_id=app_name, user_id=user_id)["incomplete"]:
+            await asyncio.sleep(POLL_SECONDS)
 
     @property
     def _session_events(self):
