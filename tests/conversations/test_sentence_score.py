@@ -90,6 +90,7 @@ IDLE = [
     "montre-moi le diff",
     "no funciona, mira otra vez",
     "use the debugger, don't guess",
+    "no me convence, déjalo",
 ]
 
 

@@ -169,6 +169,14 @@ def test_what_somebody_by_trade_counts_is_told_beside_what_was_decided(api: Api)
     assert read_texts(api) == [f"was: {older[:-1]}; later: {newer}"]
 
 
+def test_what_is_allowed_takes_the_place_of_what_was_forbidden(api: Api) -> None:
+    older, newer = "Never call the api from a view.", "calling the api from a view is fine"
+    live(api, "s1", older)
+    live(api, "s2", "the tests are fine")
+    live(api, "s3", newer)
+    assert read_texts(api) == [f"was: {older[:-1]}; later: {newer}"]
+
+
 def test_what_another_says_has_to_be_changes_what_was_decided(api: Api) -> None:
     live(api, "s1", "Uploads are always limited to 20 MB.")
     live(api, "s2", "The security review says uploads must be limited to 5 MB, please change that.")

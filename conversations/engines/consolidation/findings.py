@@ -28,6 +28,7 @@ from conversations.engines.consolidation.withdrawals import (
 from conversations.models import Message
 from memory.engines.sessions.manager import Utterance
 from memory.engines.sessions.utterances import find_utterances
+from memory.engines.statements.change_words import PERMITS
 from memory.engines.statements.changing import announces_change, may_change
 from memory.engines.statements.rewording import rewords
 from memory.engines.statements.standing import changes, replaces
@@ -236,7 +237,8 @@ def _find_in_message(row: Message, previous: str, around: Sequence[str], in_chat
     is_working = is_persons and is_at_work(row.content, in_chat, (previous, *around))
     if is_persons:
         rest = rules.read_rest(row.content, [lesson.text for lesson in lessons])
-        stating = (text for text in rest if may_change(text) or OBLIGES.search(text))
+        bound = (OBLIGES, PERMITS)
+        stating = (text for text in rest if may_change(text) or any(one.search(text) for one in bound))
         found += [(text, "decision", True) for text in islice(stating, MAX_OPEN)]
         found.sort(key=lambda one: find_position(one[0], row.content))
     for text, category, is_open in found:
@@ -306,7 +308,7 @@ def list_changed(earlier: EarlierDecisions, found: Sequence[Finding]) -> dict[st
     decided = earlier.find(one.text for one in found)
     changed = {one.text: [fact for fact in decided[one.text] if alters(one, fact.fact_text)] for one in found}
     near = [one.text for one in found if not is_step(one) and may_revise_near(one.text)]
-    near = [text for text in near if OBLIGES.search(text) or not is_hearsay(text)]
+    near = [text for text in near if OBLIGES.search(text) or (may_change(text) and not is_hearsay(text))]
     for text, facts in earlier.find_near(near).items():
         changed[text] += facts
     return changed

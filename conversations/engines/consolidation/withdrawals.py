@@ -142,9 +142,12 @@ def fits_claim(new: Claim, old: Claim) -> bool:
 
 
 def is_withdrawal(sentence: str) -> bool:
-    """Return whether a sentence only takes back what was said: no decision where there was nothing."""
+    """Return whether a sentence only takes back what was said, or ends so ("use tabs, never mind"): no
+    decision where there was nothing.
+    """
     is_named = any(claim.is_withdrawal for claim in split_claims(sentence))
-    return bool(TAKES_BACK.match(sentence)) or (is_named and not any(map(lasts, list_instead(sentence))))
+    is_void = TAKES_BACK.match(PART_END.split(sentence)[-1])
+    return bool(is_void) or (is_named and not any(map(lasts, list_instead(sentence))))
 
 
 def list_instead(sentence: str) -> list[str]:
