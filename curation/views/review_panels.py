@@ -12,6 +12,7 @@ from curation.engines.review.review_queue import ReviewEngine, count_backlog
 from memory.actors import Actor
 from memory.engines.facts.facts_across_branches import ProposalEngine
 from memory.models import Branch, Fact
+from memory.views.branches.branches import list_pending
 from memory.views.frame.sparklines import draw_sparkline
 from memory.views.frame.view_context import MAX_COUNTED_QUESTIONS, ViewContext, format_count
 from memory.views.sessions.home import DAYS, Figure
@@ -29,15 +30,15 @@ def count_decisions(actor: Actor, branch: Branch | None = None) -> str:
 
 
 def load_waiting(reader: ViewContext) -> Any:
-    """Return the newest open questions; None in the past or without the scope curate."""
+    """Return waiting merges and the newest open questions; None in the past or without the scope curate."""
     if not (reader.can["curate"] and reader.is_now):
         return None
     page = ReviewEngine().list_items(
         actor=reader.actor, branch_name=reader.branch.name, status="open", limit=MAX_WAITING
     )
     for item in page.results:
-        item.both = [item.fact, item.other]
-    return page
+        item.both = [fact for fact in (item.fact, item.other) if fact]
+    return {"items": page.results, "requests": list_pending(reader.actor)}
 
 
 def load_questions(reader: ViewContext, fact: Fact) -> list[Any] | None:

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from memory.engines.facts.rules import is_same
 from memory.engines.merging.approvals import is_author
@@ -28,6 +29,7 @@ from memory.views.text.error_text import error_sentence
 
 merge_request_engine, request_history = MergeRequestEngine(), RequestHistoryEngine()
 HIDDEN = frozenset({"fact_text", "essence", "content", "summary"})  # shown as texts, or derived from them
+PREVIEW = 20  # other changes below the conflicts
 COUNTED = "updated_cycle"  # by each write, and merged by itself
 MAX_NUMBER = 2**31 - 1
 RECOVERABLE_ERRORS = (Invalid, IllegalTransition, BranchArchived, Conflict)
@@ -181,7 +183,24 @@ class RequestPart(ProjectPage):
             "undecided": undecided,
             **self.describe_rights(found.request),
             **self.describe_approval(found),
+            **self.offer_few(found),
         }
+
+    def offer_few(self, found: RequestCheck) -> dict[str, Any]:
+        """Return what offers a verdict of all facts that wait for one, where the first tab shows them all."""
+        results = found.check.results if found.check else ()
+        ids = list(dict.fromkeys(uid for one in results for uid in one.verifiable))
+        return self.offer_verification(found, ids) if len(ids) <= PREVIEW else {}
+
+    def offer_verification(self, found: RequestCheck, ids: Sequence[UUID]) -> dict[str, Any]:
+        """Return which of some facts the reader may verify, with the words of the button."""
+        if not (ids and found.view and self.describe_rights(found.request)["may_verify"]):
+            return {}
+        facts = [item for item in found.view.find_items(ids) if item.model is Fact]
+        text = ngettext(
+            "Verify this fact: I have read it", "Verify these %(n)d facts: I have read them", len(facts)
+        )
+        return {"verifiable": facts, "verify_text": text % {"n": len(facts)}}
 
     def describe_approval(self, found: RequestCheck) -> dict[str, bool]:
         """Return whether the reader has approved the request, and whether that counts still."""

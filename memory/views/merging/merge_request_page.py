@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 
 from memory.engines.branches.commit_titles import load_contents
 from memory.engines.facts.bulk_actions import DONE, REFUSED, Report
@@ -20,7 +20,6 @@ from memory.engines.merging.request_previews import build_options
 from memory.engines.merging.request_results import RequestCheck
 from memory.engines.support.pagination import Page
 from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid
-from memory.models import Fact
 from memory.operations.facts import FACTS
 from memory.operations.merge_requests import MERGE_REQUESTS
 from memory.views.facts.bulk import read_tick
@@ -29,6 +28,7 @@ from memory.views.frame.view_context import with_query
 from memory.views.generic.actions import Action, ActionPage, Caution
 from memory.views.merging.merge_conflicts import (
     HIDDEN,
+    PREVIEW,
     ConflictView,
     RequestPart,
     merge_request_engine,
@@ -45,7 +45,6 @@ TABS = {
     "recall": gettext_lazy("Recall"),
 }
 CONFLICTS = 20  # of a page; the next ones are fetched before they run out
-PREVIEW = 20  # other changes below the conflicts
 VERIFIED_AT_ONCE = 100  # facts that a page shows and verifies
 BROUGHT = (CONFLICT, APPLIED)
 OTHERS = tuple(name for name in CLASSES if name != CONFLICT)
@@ -194,14 +193,7 @@ class MergeRequestPage(ActionPage, RequestPart):
         ids = dict.fromkeys([*result.ids, *result.verifiable[:VERIFIED_AT_ONCE]])
         items = found.view.find_items(list(ids)) if found.view else []
         shown = {**self._group_items(items), "gate_count": result.count, "named": len(ids)}
-        if not self.describe_rights(found.request)["may_verify"]:
-            return shown
-        open_facts = set(result.verifiable)
-        facts = [item for item in items if item.model is Fact and item.uid in open_facts]
-        text = ngettext(
-            "Verify this fact: I have read it", "Verify these %(n)d facts: I have read them", len(facts)
-        )
-        return {**shown, "verifiable": facts, "verify_text": text % {"n": len(facts)}}
+        return shown | self.offer_verification(found, result.verifiable[:VERIFIED_AT_ONCE])
 
     def _group_items(self, items: Sequence[PlanItem]) -> dict[str, Any]:
         lines = self.load_lines(items)

@@ -160,7 +160,7 @@ def test_the_page_shows_gates_conversation_changes_and_commits(viewer: Client, a
     assert 'name="choice"' not in changes  # a viewer decides nothing
     listed = text(viewer.get(f"{PAGE}?tab=changes&class=applied&type=fact"))
     assert ("Builds run at night." in listed, "an hour" in listed) == (True, False)
-    assert 'dir="auto">Added 1 fact</a>' in text(viewer.get(f"{PAGE}?tab=commits"))
+    assert 'dir="auto">Added 1 fact: Builds run at night.</a>' in text(viewer.get(f"{PAGE}?tab=commits"))
 
 
 def test_what_waits_stands_above_the_branches_and_a_change_says_what_changed(
@@ -203,6 +203,9 @@ def test_a_curator_verifies_the_facts_that_the_page_shows(
     )
     address = f"{PAGE}?tab=changes&gate=require_verified"
     assert "I have read them" not in text(viewer.get(address))
+    assert "Verify these 2 facts: I have read them" in text(curator.get(PAGE))  # below the changes
+    waiting = text(curator.get("/p/test/")).split('id="waiting"')[1].split("</section>")[0]
+    assert f'href="{PAGE}"' in waiting
     page = text(curator.get(address))
     assert "Have a person verify them on task/tokens, all in one action" in page
     assert "Verify these 2 facts: I have read them" in page
