@@ -96,3 +96,13 @@ def test_markup_in_a_name_is_text(maintainer: Client) -> None:
     made(maintainer, label="<script>alert(1)</script>")
     page = text(maintainer.get("/p/test/keys"))
     assert ("<script>alert" in page, "&lt;script&gt;alert" in page) == (False, True)
+
+
+def test_many_keys_come_in_pages(maintainer: Client, actor) -> None:
+    for number in range(4):
+        KeyEngine().create_key(label=f"key {number}", scopes=["read"], actor=actor)
+    first = text(maintainer.get("/p/test/keys?limit=3"))
+    assert ("key 3" in first, "key 0" in first) == (True, False)
+    older = re.search(r'rel="next" href="([^"]+)"', " ".join(first.split())).group(1).replace("&amp;", "&")
+    second = text(maintainer.get(older))
+    assert ("key 3" in second, "key 0" in second) == (False, True)
