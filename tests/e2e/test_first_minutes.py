@@ -187,6 +187,7 @@ def test_the_page_of_a_new_key_waits_for_that_key_alone(newcomer: Newcomer, view
     page = view.page
     log_in(page, newcomer)
     page.get_by_role("link", name="Settings", exact=True).click()
+    page.get_by_role("link", name="Agents & keys").click()
     page.get_by_label("Name", exact=True).fill("laptop")
     page.get_by_label("Agent that writes").check()
     page.get_by_role("button", name="Make the key").click()
