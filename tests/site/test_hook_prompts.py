@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import socketserver
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -82,7 +83,7 @@ def test_what_waits_goes_before_it(client, server):
 def test_after_a_server_that_hangs_the_next_prompts_do_not_wait(client, server):
     client.script = CLIENT
     server.go_on.clear()
-    waited = timed(client, prompt("one"), "memory is off, the server does not answer")
+    waited = timed(client, prompt("one"), "memory is off, the server did not answer in time")
     assert waited > 0.8
     given_up = (client.spool / "silent").stat().st_mtime_ns  # written by whoever waited in vain
     for number in range(3):
@@ -116,7 +117,8 @@ def hanging(tmp_path):
 
 
 def test_a_start_waits_a_second_for_a_server_that_hangs_and_the_next_hardly(hanging):
-    waited = timed(hanging, event("SessionStart", source="startup"), "memory is off")
+    late = "memory is off, the server did not answer in time"
+    waited = timed(hanging, event("SessionStart", source="startup"), late)
     assert waited > 0.7
     lasted = [
         timed(hanging, event("SubagentStart", agent_id="a1")),
@@ -128,6 +130,28 @@ def test_a_start_waits_a_second_for_a_server_that_hangs_and_the_next_hardly(hang
     timed(hanging, prompt("one"))
     assert (hanging.spool / "silent").stat().st_mtime_ns == given_up
     assert len(hanging.lines()) == 5
+
+
+def test_that_a_server_is_late_is_told_once_in_a_session_and_a_later_outage_too(client, server):
+    client.script = CLIENT
+    for told in ("the server did not answer in time", ""):
+        server.go_on.clear()
+        answer = client.run(prompt(told))
+        assert (told in answer, bool(answer)) == (True, bool(told))
+        server.go_on.set()
+        wait_until(lambda: client.lines() == [])
+        (client.spool / "silent").unlink()
+    nobody = Client(client.config.parent, NOBODY)
+    assert "memory is off, the server does not answer (" in nobody.run(prompt("three"))
+
+
+def test_a_server_that_breaks_the_connection_is_no_late_one(tmp_path):
+    with socketserver.TCPServer(("127.0.0.1", 0), socketserver.BaseRequestHandler) as breaking:
+        thread = start_serving(breaking)
+        client = Client(tmp_path, f"http://127.0.0.1:{breaking.server_address[1]}")
+        assert "memory is off, the server does not answer (" in client.run(prompt("one"))
+        breaking.shutdown()
+        thread.join()
 
 
 def test_a_start_after_a_prompt_without_answer_is_told_when_the_server_is_back(client, server):

@@ -323,6 +323,7 @@ class Server:
         self.is_full = False  # whether the last refusal was for the quota of the project
         self.status = 0  # of the last response; 0 without one
         self.has_answered = False  # whether any response came
+        self.is_broken = False  # whether the last connection failed before its time was over
 
     def post(self, text):
         """Post a text; return status and body, status 0 without a response."""
@@ -330,8 +331,9 @@ class Server:
         for again in (False, True):
             try:
                 return self._post(text)
-            except (OSError, HTTPException):
+            except (OSError, HTTPException) as error:
                 known, self.connection = self.connection is not None, None
+                self.is_broken = not isinstance(error, timeout)
                 if again or not known:
                     return 0, b""
         return 0, b""

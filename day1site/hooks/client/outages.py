@@ -13,6 +13,7 @@ NO_MESSAGE = ("cursor", "copilot")  # they show a person nothing, and tell a mod
 SESSIONS = ("session_id", "sessionId", "conversation_id", "conversationId", "thread_id", "threadId")
 FAILED = "the server fails with status {}"
 KEY_REFUSED = "the server refuses its key"
+LATE = "the server did not answer in time"  # it may only be busy
 REASONS = {0: "the server does not answer", 401: KEY_REFUSED, 403: KEY_REFUSED}
 CONTEXT = "<day1-memory>Day1: memory is off, {}. {}</day1-memory>"
 AT_START, AT_PROMPT = "Nothing is known of earlier sessions.", "Nothing is looked up for this prompt."
@@ -53,16 +54,31 @@ def tell_outage(spool, event, server):
     session = find_session(event.value)
     if server.status in TAKEN or server.is_full or not session:
         return
-    path, sessions = spool.path("off"), []
+    reason = find_reason(server)
+    # A busy server takes events behind the answers, which ends each outage: of that a session hears once.
+    if reason == LATE and is_noted(spool.path("late"), session):
+        return
+    if not is_noted(spool.path("off"), session):
+        os.write(1, format_outage(event, reason, server.url))
+
+
+def is_noted(path, session):
+    """Return whether a file has the session already; add it where it has not."""
+    sessions = []
     if os.path.exists(path):
         with open(path, encoding="utf-8", errors="replace") as file:
             sessions = file.read().splitlines()
     if session in sessions:
-        return
+        return True
     with open(path, "w", encoding="utf-8", errors="replace") as file:
         file.write("\n".join([*sessions[-MAX_SESSIONS:], session]))
-    reason = REASONS.get(server.status, FAILED.format(server.status))
-    os.write(1, format_outage(event, reason, server.url))
+    return False
+
+
+def find_reason(server):
+    if not server.status and not server.is_broken:
+        return LATE
+    return REASONS.get(server.status, FAILED.format(server.status))
 
 
 def send_at_once(spool, event, sending, error):
