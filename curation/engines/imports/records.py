@@ -79,6 +79,7 @@ class RecordArrival:
         self.facts = ProductFacts(actor, self.label)
         self.records: dict[int, Record] = {}
         self.pairs: dict[int, tuple[str, str]] = {}
+        self.findings: dict[int, list[str]] = {}
 
     def read_records(self, records: Sequence[Any]) -> list[tuple[int, Record]]:
         """Return the lines of the records that have the right form; the others are named."""
@@ -88,7 +89,9 @@ class RecordArrival:
             try:
                 checked = self.records[number] = check_record(record)
                 raw = str(record["text"])
-                lines.append((number, self.build_line(checked, redact_text(raw), raw)))
+                text = redact_text(raw)
+                self.findings[number] = list(examine_record(checked, had_secret=text != raw))
+                lines.append((number, self.build_line(checked, text, raw)))
             except Day1Error as error:
                 uid = record.get("id", "") if isinstance(record, Mapping) else ""
                 self.tally.name_part(REFUSED, uid, f"{error.code}: {error.text}")
@@ -97,7 +100,6 @@ class RecordArrival:
     def build_line(self, record: Record, text: str, raw: str) -> dict[str, Any]:
         """Return a record as a line of a file of facts, with its text without secrets."""
         self.tally.counts[REDACTED] += count_marks(text) - count_marks(raw)
-        findings = list(examine_record(record, had_secret=text != raw))
         line = {name: record[name] for name in FACT_FIELDS if record.get(name) not in (None, "")}
         line["confidence"] = min(line.get("confidence", MAX_CONFIDENCE), MAX_CONFIDENCE)
         return line | {
@@ -105,13 +107,9 @@ class RecordArrival:
             "fact_text": text,
             "category": slugify(record.get("kind", ""), allow_unicode=True)[:100] or "general",
             "source": str(self.source)[:200],
-            "tags": [*record.get("tags", ())[:MAX_TAGS], *self.list_tags(findings)],
+            "tags": record.get("tags", ())[:MAX_TAGS],
             "metadata": self.describe_source(record),
         }
-
-    def list_tags(self, findings: Iterable[str]) -> list[str]:
-        """Return the tags of a fact: the import, and each finding."""
-        return [self.label, *(f"{self.label}:{one}" for one in findings)]
 
     def describe_source(self, record: Record) -> dict[str, Any]:
         kept = {name: str(record[name]) for name in SOURCE_FIELDS if record.get(name) not in (None, "")}
@@ -141,11 +139,14 @@ class RecordArrival:
                 self.count_outcome(outcome, sources)
 
     def flag(self, line: Line) -> None:
+        """Tag a fact with the import, and with each finding; only now, as redaction would take what stands
+        behind the colon of "import/mem0-password:hostile" for a password.
+        """
         finding, other = self.pairs.get(line.number, ("", ""))
-        if not finding:
-            return
-        line.row.tags = [*line.row.tags, f"{self.label}:{finding}"]
-        line.row.metadata["import"] |= {finding: other}
+        if finding:
+            line.row.metadata["import"] |= {finding: other}
+        findings = [*self.findings[line.number], *filter(None, [finding])]
+        line.row.tags = [*line.row.tags, self.label, *(f"{self.label}:{one}" for one in findings)]
 
     def count_outcome(self, outcome: Outcome, sources: Mapping[UUID | None, str]) -> None:
         uid = self.records[outcome.number]["id"]
