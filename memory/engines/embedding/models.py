@@ -18,6 +18,7 @@ from memory.providers.embedding import EmbeddingProvider, find_provider, get_pro
 
 log = logging.getLogger(__name__)
 OFF = "off"
+VectorState = tuple[int, int, str]  # vectors ready, times that some were erased, and the model
 
 
 def embedder_is_on() -> bool:
@@ -90,6 +91,12 @@ def read_searched(project_id: UUID) -> str | None:
     """
     clock = fetch_one(VectorClock, project=project_id)
     return clock.read_by if clock else None
+
+
+def read_vector_state(project_id: UUID) -> VectorState:
+    """Return what changes with each vector of a project that is stored or taken."""
+    clock = fetch_one(VectorClock, project=project_id) or VectorClock()
+    return clock.n, clock.epoch, clock.read_by
 
 
 def note_searched(project_id: UUID, model: str) -> None:

@@ -21,6 +21,9 @@ from memory.engines.versions.kinds import compared_fields
 from memory.engines.versions.policies import Policy
 from memory.extensions import load_extensions
 from memory.models import BranchedModel, Fact, FactAssessment
+from memory.models.end_users import EndUser
+from memory.models.facts import write_content
+from memory.models.hashes import judged_hash
 
 PASSED, WARNING, FAILED = "passed", "warning", "failed"
 HIDDEN = "hidden"  # from who may not read the target, whatever it is
@@ -230,8 +233,14 @@ def load_standings(facts: Sequence[Arrival], plan: FullPlan) -> dict[UUID, Stand
 
 
 def choose_standing(fact: Arrival, sides: Sequence[Verdict | None]) -> Standing:
-    draft = Fact(**fact.values)
-    draft.compute_hashes()
-    verdicts = [verdict for verdict in sides if verdict and verdict.judged_hash == draft.judged_hash]
+    judged = compute_judged_hash(fact.values) if any(sides) else ""
+    verdicts = [verdict for verdict in sides if verdict and verdict.judged_hash == judged]
     strongest = max(verdicts, key=lambda one: RANK.index(one.status), default=None)
     return Standing(strongest.status, strongest.method) if strongest else Standing()
+
+
+def compute_judged_hash(values: Mapping[str, Any]) -> str:
+    """Return the hash that a verdict is bound to, of a fact's content: a row of each would cost the most."""
+    owner = EndUser(values["user_id"], values["app_id"])
+    content = write_content(values["fact_text"], values["path"], values["value"], owner)
+    return judged_hash(content, values["essence"], values["category"])

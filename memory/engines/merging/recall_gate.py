@@ -6,7 +6,7 @@ put outside of transactions, as providers are asked.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -26,7 +26,7 @@ from memory.engines.fields.questions import DEFAULT_K
 from memory.engines.merging.changes import load_nearest
 from memory.engines.merging.gates import FAILED, PASSED, WARNING, GateResult, build_result
 from memory.engines.merging.pairs import build_key
-from memory.engines.merging.plan import FullPlan
+from memory.engines.merging.plan import FullPlan, MergePoints
 from memory.engines.merging.strategies import MergeOptions
 from memory.engines.merging.writes import build_version, choose_moved, list_changed_others
 from memory.engines.search.overlay import Change, Overlay
@@ -86,7 +86,7 @@ recalls: TimedCache[MergeRecall] = TimedCache(CACHE_SIZE, CACHE_SECONDS)
 
 def check_recall(name: str, plan: FullPlan, options: MergeOptions, policy: Policy) -> GateResult:
     """Fail when the merge takes a fact out of the first ten that a saved question expects there."""
-    recall = measure_recall(plan, options)
+    recall = measure_recall(plan.points, options, lambda: plan)
     if recall.hurt:
         return report_hurt(name, recall, plan)
     return report_unmeasured(name, recall) or report_passed(name, recall)
@@ -146,18 +146,20 @@ def name_questions(ids: Sequence[UUID], plan: FullPlan) -> str:
     return " · ".join(" ".join(text.split())[:NAMED_CHARACTERS] for text in texts[:MAX_NAMED])
 
 
-def measure_recall(plan: FullPlan, options: MergeOptions) -> MergeRecall:
-    """Return the ranks of the saved questions on the target, and on what the merge would make of it."""
-    if not fetch_each([plan_last(Question, ("id",), 1, project=plan.points.project_id)]):
+def measure_recall(points: MergePoints, options: MergeOptions, load: Callable[[], FullPlan]) -> MergeRecall:
+    """Return the ranks of the saved questions on the target, and on what the merge would make of it. The
+    plan is loaded only where ranks are measured.
+    """
+    if not fetch_each([plan_last(Question, ("id",), 1, project=points.project_id)]):
         return MergeRecall()
-    rows = Question.objects.filter(project=plan.points.project_id).order_by("-pk")
+    rows = Question.objects.filter(project=points.project_id).order_by("-pk")
     count = rows.count()
     questions = list(rows[:MAX_ASKED])[::-1]
-    key = build_recall_key(plan, options, questions)
-    latest: Key = ("latest", plan.points.source.pk, plan.points.target.pk)
+    key = build_recall_key(points, options, questions)
+    latest: Key = ("latest", points.source.pk, points.target.pk)
     known = recalls.get(key) or (recalls.get(latest) if in_transaction() else None)
     if known is None:
-        known = _measure(plan, questions, count - len(questions))
+        known = _measure(load(), questions, count - len(questions))
         recalls.put(key, known)
         recalls.put(latest, known)
     return known
@@ -167,10 +169,10 @@ def in_transaction() -> bool:
     return transaction.get_connection().in_atomic_block
 
 
-def build_recall_key(plan: FullPlan, options: MergeOptions, questions: Sequence[Question]) -> Key:
+def build_recall_key(points: MergePoints, options: MergeOptions, questions: Sequence[Question]) -> Key:
     """Return what the ranks depend on."""
     stamps = tuple((one.pk, one.updated_at) for one in questions)
-    return (*build_key(plan.points), options.strategy, options.ids, options.decisions, stamps)
+    return (*build_key(points), options.strategy, options.ids, options.decisions, stamps)
 
 
 def stamp_questions(project_id: UUID) -> Hashable:

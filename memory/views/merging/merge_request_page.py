@@ -11,12 +11,10 @@ from django.utils.translation import gettext_lazy
 from memory.engines.branches.commit_titles import load_contents
 from memory.engines.facts.bulk_actions import DONE, REFUSED, Report
 from memory.engines.facts.field_diff import display_changes
-from memory.engines.merging.conflict_decisions import load_plan
 from memory.engines.merging.gates import GateResult
 from memory.engines.merging.plan import APPLIED, CLASSES, CONFLICT, PlanItem
 from memory.engines.merging.plan_views import PlanView
-from memory.engines.merging.recall_gate import measure_recall
-from memory.engines.merging.request_previews import build_options
+from memory.engines.merging.request_previews import show_recall
 from memory.engines.merging.request_results import RequestCheck
 from memory.engines.support.pagination import Page
 from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid
@@ -160,8 +158,7 @@ class MergeRequestPage(ActionPage, RequestPart):
         """Return the ranks before and after of the questions that the reader may read."""
         if found.check is None or not self.reader.actor.may_use(found.request.target.name):
             return {}
-        options = build_options(found.request)
-        recall = measure_recall(load_plan(options, options.points), options)
+        recall = show_recall(found.request)
         return {
             "recall": recall,
             "rows": build_rows(self.reader.actor, describe_results(recall)),

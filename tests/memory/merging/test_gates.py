@@ -12,9 +12,10 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.fields.policies import GATES
+from memory.engines.items.engine import ItemEngine
 from memory.engines.merging.conflict_decisions import load_plan
 from memory.engines.merging.engine import MergeEngine
-from memory.engines.merging.gates import GateResult, run_gate
+from memory.engines.merging.gates import GateResult, compute_judged_hash, run_gate
 from memory.engines.merging.plan import Decision
 from memory.engines.merging.strategies import MergeOptions
 from memory.engines.support.validation import secrets_found
@@ -68,6 +69,14 @@ class TestConflicts:
         result = run(mira, "conflicts", decisions=[one])
         assert (result.state, result.ids, result.count) == ("failed", (two.uid,), 1)
         assert run(mira, "conflicts", decisions=[one, two]).state != "failed"
+
+
+@pytest.mark.parametrize("owner", [{}, {"user_id": "ann", "app_id": "shop"}])
+def test_the_hash_of_what_a_verdict_is_about_is_that_of_its_row(mira, main, owner):
+    learned = facts.write_fact(fact_text="A guess.", actor=mira, **owner).fact
+    item = ItemEngine().put_item(namespace="a/b", key="k", value={"n": 1}, actor=mira, **owner).fact
+    for row in (learned, item):
+        assert compute_judged_hash(row.content_values()) == row.judged_hash
 
 
 class TestVerified:

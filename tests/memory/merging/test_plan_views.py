@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
+from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.merging.conflict_decisions import load_plan
@@ -18,6 +19,7 @@ from memory.engines.merging.plan_views import ITEM_FIELDS, LARGE, SIDES, FrozenI
 from memory.engines.merging.request_previews import build_options
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.models import Branch, Fact, HiddenVersion, Project
+from tests.memory.fake_provider import FakeProvider
 from tests.memory.merging.conftest import TASK, judge, write_verified
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -135,6 +137,20 @@ class TestLarge:
         with CaptureQueriesContext(connection) as again:
             assert ENGINE.check_request(request_id=request_id, actor=mira) == first
         assert len(again) < 20
+
+    def test_one_that_waits_for_vectors_is_kept_until_one_comes(
+        self, mira: Actor, request_id: Any, settings: Any
+    ) -> None:
+        with FakeProvider() as fake:
+            settings.DAY1 = fake.settings()
+            write_verified(mira, "Ledgers are kept for a year.")
+            first = ENGINE.check_request(request_id=request_id, actor=mira)
+            assert (first.view.unchecked, first.view.unchecked_reason) == (LARGE + 1, "vectors_pending")
+            with CaptureQueriesContext(connection) as again:
+                assert ENGINE.check_request(request_id=request_id, actor=mira) == first
+            assert len(again) < 20
+            EmbeddingEngine().embed_pending(mira.project_id)
+            assert ENGINE.check_request(request_id=request_id, actor=mira).view.unchecked == LARGE
 
     def test_what_changes_it_is_seen_at_once(
         self, mira: Actor, vera: Actor, conflict: Fact, request_id: Any, project: Any

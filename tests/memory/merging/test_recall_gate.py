@@ -13,7 +13,7 @@ from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.gates import GateResult
 from memory.engines.merging.plan import Decision
 from memory.engines.merging.recall_gate import measure_recall, recalls
-from memory.engines.merging.request_previews import build_options
+from memory.engines.merging.request_previews import build_options, show_recall
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.exceptions import Conflict
 from memory.models import Fact, Question
@@ -152,10 +152,11 @@ def test_ranks_are_measured_once_for_page_and_merge(mira, fact, question) -> Non
     MergeRequestEngine().check_request(request_id=request.pk, actor=mira)
     options = build_options(request)
     plan = load_plan(options, options.points)
-    first = measure_recall(plan, options)
-    assert measure_recall(plan, options) is first
+    first = measure_recall(plan.points, options, lambda: plan)
+    assert measure_recall(plan.points, options, lambda: pytest.fail("It is planned again.")) is first
+    assert show_recall(request) is first
     QuestionEngine().update_question(question_id=question.pk, note="why", actor=mira)
-    assert measure_recall(plan, options) is not first
+    assert show_recall(request) is not first
     (result,) = first.results
     assert (result.ranks, result.before) == ({fact.uid: 1}, {fact.uid: 1})
     assert recalls.get(("none",)) is None
