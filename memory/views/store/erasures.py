@@ -90,7 +90,7 @@ class Erasures(ListPage):
             " so that the history can be read. It cannot be undone."
         ),
         "search": _("Filters, such as state:pending or scope:session"),
-        "drawing": "archived",
+        "drawing": "close",
         "none_fits": _("No erasure fits."),
         "show_all": _("Show all erasures"),
         "none_yet": _(
@@ -167,7 +167,7 @@ class ErasurePage(ProjectPage):
 add_setting(
     "erasures",
     _("Erasure"),
-    "archived",
+    "close",
     "x",
     scope="admin",
     group=SAFETY,

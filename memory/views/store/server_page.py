@@ -80,7 +80,7 @@ def describe_server(reader: ViewContext) -> Any:
 add_setting(
     "server",
     gettext_lazy("Server and check"),
-    "gear",
+    "system",
     scope="admin",
     group=SAFETY,
     order=99,
