@@ -1,8 +1,11 @@
 """The Python client on a server that runs: what reads well, lists, branches, events, refusals."""
 
 import asyncio
+import os
 import pickle
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -26,7 +29,8 @@ from day1_client import (
 )
 from tests.clients.conftest import play
 from tests.http_doubles import DoubleServer
-from tests.up_process import Up
+from tests.systems import needs_fork
+from tests.up_process import ROOT, Up
 
 KEY = "day1_a_b"
 
@@ -62,6 +66,14 @@ def test_a_text_is_stored_and_messages_are_learned_from(memory: Day1) -> None:
     assert (str(found), found.known, len(found)) == ("- Access tokens expire after 15 minutes.", True, 1)
     assert [fact["id"] for fact in found] == [stored["id"]]
     assert str(memory.recall("tokens")) == "Access tokens expire after 15 minutes."
+
+
+@pytest.mark.parametrize("said", [5, None, b"A.", {"role": "user", "content": "A."}])
+def test_what_is_neither_text_nor_list_is_not_remembered(said: Any) -> None:
+    with pytest.raises(TypeError, match=f"a text or a list of messages, not {type(said).__name__}"):
+        Day1(key=KEY).remember(said)
+    with pytest.raises(TypeError, match="a text or a list of messages"):
+        asyncio.run(AsyncDay1(key=KEY).remember(said))
 
 
 def test_none_is_not_sent_and_null_is(memory: Day1) -> None:
@@ -256,6 +268,8 @@ def test_a_client_without_an_address_or_a_key_is_refused(monkeypatch: pytest.Mon
         Day1()
     with pytest.raises(codes.Unauthenticated, match="characters that no key has"):
         Day1(key="schlüssel")
+    with pytest.raises(codes.Unauthenticated, match="characters that no key has"):
+        Day1(key=f"{KEY} ")  # httpx would say of the header that it is illegal
     for url in ("localhost:8765", "ftp://a", "http://", "http://a:b@c", "http://a?b", "http://a\n"):
         with pytest.raises(ValueError, match="url must be an address"):
             Day1(url, KEY)
@@ -452,3 +466,26 @@ def test_a_stream_of_something_else_is_refused(odd: Odd) -> None:
         next(odd.memory.events.follow())
     with pytest.raises(Unreachable):
         next(Day1("http://127.0.0.1:1", KEY).events.follow())
+
+
+# ---- processes -------------------------------------------------------------------------------------
+
+FORKED = """
+import os
+from day1_client import Day1
+memory = Day1()
+for name in ("parent", "child"):
+    memory.items.put("forked", name, name)
+name = "parent" if os.fork() else "child"
+print(name, {one.items.get("forked", name)["value"] for one in [memory, memory.on(agent="a")] * 25})
+if name == "parent":
+    assert os.wait()[1] == 0
+"""
+
+
+@needs_fork
+def test_processes_that_fork_read_their_own_answers(server: Up) -> None:
+    path = str(ROOT / "clients" / "python" / "src")
+    command = [sys.executable, "-c", FORKED]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path})
+    assert (done.stderr, sorted(done.stdout.splitlines())) == ("", ["child {'child'}", "parent {'parent'}"])

@@ -62,7 +62,7 @@ def no_answer(error: Exception, url: str) -> Unreachable:
         if isinstance(error, httpx.TimeoutException)
         else str(error) or type(error).__name__
     )
-    return Unreachable(f"The server at {url} does not answer: {reason}.")
+    return Unreachable(f"The server at {url} does not answer: {reason.rstrip('.')}.")
 
 
 def is_too_old(error: Day1Error) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 import httpx
@@ -108,7 +109,8 @@ class Day1(Operations, Placed):
     """A memory on a Day1 server; ``DAY1_URL`` and ``DAY1_KEY`` say where, unless the arguments do.
 
     ``project`` is that of the key: where it is another one, the first call is refused. ``branch``, ``user``
-    and ``agent`` stand in for what a call leaves out. ``http`` is an httpx client of your own.
+    and ``agent`` stand in for what a call leaves out. ``http`` is an httpx client of your own: one for
+    each process, since those that fork would read each other's answers.
     """
 
     def __init__(
@@ -125,7 +127,8 @@ class Day1(Operations, Placed):
         http: httpx.Client | None = None,
     ) -> None:
         target = make_target(url, key, branch, user, agent, retries)
-        self.sender = Sender(target, http or httpx.Client(timeout=timeout))
+        make = None if http else partial(httpx.Client, timeout=timeout)
+        self.sender = Sender(target, http or httpx.Client(timeout=timeout), make)
         self.sender.project = project
 
     @overload
@@ -215,7 +218,8 @@ class AsyncDay1(AsyncOperations, Placed):
         http: httpx.AsyncClient | None = None,
     ) -> None:
         target = make_target(url, key, branch, user, agent, retries)
-        self.sender = AsyncSender(target, http or httpx.AsyncClient(timeout=timeout))
+        make = None if http else partial(httpx.AsyncClient, timeout=timeout)
+        self.sender = AsyncSender(target, http or httpx.AsyncClient(timeout=timeout), make)
         self.sender.project = project
 
     @overload
@@ -279,7 +283,9 @@ class AsyncBranch(OnBranch, AsyncDay1):
 
 
 def as_messages(said: Said) -> list[t.RememberedMessageInput]:
-    """Return messages, of which one that is a text is a person's."""
+    """Return messages, of which one that is a text is a person's. Raises TypeError for what is no list."""
+    if isinstance(said, (bytes, Mapping)) or not isinstance(said, Iterable):
+        raise TypeError(f"remember takes a text or a list of messages, not {type(said).__name__}.")
     return [
         cast("t.RememberedMessageInput", {"role": "user", "content": one} if isinstance(one, str) else one)
         for one in said

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
@@ -45,7 +46,7 @@ class Target:
             raise ValueError(f"url must be an address such as http://127.0.0.1:8765, not {self.url!r}.")
         if not self.key:
             raise Unauthenticated("No key: say key=…, or set DAY1_KEY.")
-        if not self.key.isascii() or not self.key.isprintable():
+        if not self.key.isascii() or not self.key.isprintable() or " " in self.key:
             raise Unauthenticated("The key holds characters that no key has.")
 
     def build(self, call: Call, **headers: str) -> dict[str, Any]:
@@ -109,16 +110,22 @@ class Tries:
 class Connected(Generic[Http]):
     """Which server is sent to, over which connections, and what is known of it."""
 
-    def __init__(self, target: Target, http: Http) -> None:
-        self.target, self.http = target, http
+    def __init__(self, target: Target, http: Http, make: Callable[[], Http] | None = None) -> None:
+        self.target, self.http, self.make, self.process = target, http, make, os.getpid()
         self.version: str | None = None
         self.project: str | None = None  # that of the key, until it was looked at
 
     def like(self: C, target: Target) -> C:
         """Return a sender over the same connections."""
-        other = type(self)(target, self.http)
+        other = type(self)(target, self.open_http(), self.make)
         other.version, other.project = self.version, self.project
         return other
+
+    def open_http(self) -> Http:
+        """Return connections of this process: two that share them after a fork read each other's answers."""
+        if self.make and self.process != os.getpid():
+            self.http, self.process = self.make(), os.getpid()
+        return self.http
 
 
 class Sender(Connected[httpx.Client]):
@@ -135,7 +142,7 @@ class Sender(Connected[httpx.Client]):
         tries = Tries(call, self.target)
         while True:
             try:
-                answer = self.http.request(**self.target.build(call))
+                answer = self.open_http().request(**self.target.build(call))
                 return read_answer(answer, self.target.url, call.may_be_empty)
             except Day1Error as error:
                 if is_too_old(error):
@@ -156,7 +163,7 @@ class Sender(Connected[httpx.Client]):
         """Return the release of the server; "" where it does not tell."""
         if self.version is None:
             try:
-                answer = self.http.get(f"{self.target.url}{PREFIX}/")
+                answer = self.open_http().get(f"{self.target.url}{PREFIX}/")
                 self.version = parse_version(read_answer(answer, self.target.url))
             except (httpx.RequestError, Day1Error):
                 return ""
@@ -169,10 +176,11 @@ class Sender(Connected[httpx.Client]):
         stream = EventStream(build_call(name, address, given, self.target.defaults, **how))
         while True:
             try:
-                request = self.http.build_request(
+                http = self.open_http()
+                request = http.build_request(
                     **self.target.build(stream.call, **stream.headers), timeout=stream.timeout
                 )
-                answer = self.http.send(request, stream=True)
+                answer = http.send(request, stream=True)
                 try:
                     if answer.status_code != 200:
                         answer.read()
@@ -200,7 +208,7 @@ class AsyncSender(Connected[httpx.AsyncClient]):
         tries = Tries(call, self.target)
         while True:
             try:
-                answer = await self.http.request(**self.target.build(call))
+                answer = await self.open_http().request(**self.target.build(call))
                 return read_answer(answer, self.target.url, call.may_be_empty)
             except Day1Error as error:
                 if is_too_old(error):
@@ -221,7 +229,7 @@ class AsyncSender(Connected[httpx.AsyncClient]):
         """Return the release of the server; "" where it does not tell."""
         if self.version is None:
             try:
-                answer = await self.http.get(f"{self.target.url}{PREFIX}/")
+                answer = await self.open_http().get(f"{self.target.url}{PREFIX}/")
                 self.version = parse_version(read_answer(answer, self.target.url))
             except (httpx.RequestError, Day1Error):
                 return ""
@@ -236,10 +244,11 @@ class AsyncSender(Connected[httpx.AsyncClient]):
         stream = EventStream(build_call(name, address, given, self.target.defaults, **how))
         while True:
             try:
-                request = self.http.build_request(
+                http = self.open_http()
+                request = http.build_request(
                     **self.target.build(stream.call, **stream.headers), timeout=stream.timeout
                 )
-                answer = await self.http.send(request, stream=True)
+                answer = await http.send(request, stream=True)
                 try:
                     if answer.status_code != 200:
                         await answer.aread()
