@@ -52,6 +52,8 @@ REPLACED = [
     ("vamos usar MongoDB pro catálogo", "esquece o Mongo, catálogo fica no Postgres mesmo"),
     ("passwords at least 8 chars", "bump the password minimum to 14"),
     ("api keys rotate every 90 days", "rotate api keys monthly"),
+    ("As senhas ficam no cofre.", "As senhas não ficam no cofre."),
+    ("Usamos SQLite no ambiente de testes.", "Não usamos SQLite no ambiente de testes."),
 ]
 DOUBTED = [
     ("PDF (to: Should the monthly report be Excel or PDF?)", "The monthly report is xlsx, cells locked."),
@@ -172,6 +174,7 @@ DOUBTED_TRANSLATED = [
     ("Log files are kept for 30 days.", "Logdateien werden jetzt 90 Tage aufbewahrt"),
 ]
 HOLDS = [
+    ("Os tokens ficam em cofre.", "Os tokens ficam no cofre."),
     ("the queue has 3 workers", "5 workers for the cache"),
     ("the queue has 3 workers", "the cache has 5 nodes"),
     ("All tests run in the CI.", "Only the integration tests need Docker."),

@@ -117,6 +117,9 @@ NO_NEGATION = lazy_pattern(
     r"|não)\s[^,;]*"
     r"|(?<!\bis)(?<!\bare)(?<!\bdo)(?<!does)(?<!must)(?<!should)(?<!may)"
     r"(?<!can)(?<!will)(?<!was)(?<!were)\snot \S+(?=$|[,;])|不是.{1,12}而是"
+    # "in the" of Portuguese, before words that follow no denial in English or Spanish.
+    r"|\bno (?:(?!são\b)\w*[ãõçêôâ]\w*|\w+[óá]rio|cofre|servidor|c[óo]digo|ambiente|arquivo|ficheiro|banco"
+    r"|in[íi]cio|fim|topo|domingo|sábado|nosso|projeto|painel|navegador|lugar|mesmo|sistema|nome|dia|ano)\b"
 )
 
 # A word that gives up what stands behind it, or in front of it.
