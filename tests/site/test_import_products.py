@@ -206,6 +206,24 @@ def test_what_belongs_together_stands_on_one_branch(
     assert len(kept) == 5
 
 
+def test_a_text_that_changed_after_it_came_is_named(day1: Day1, tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    for text, counts in (("at nine", "records=2 new=1 refused=1"), ("at six", "records=2 refused=2")):
+        rows = [
+            {"id": "m1", "memory": f"The shop opens {text}."},
+            {"id": "m1", "memory": "It closes at noon."},
+        ]
+        file.write_text(json.dumps({"results": rows}))
+        report = run_import(day1, "mem0", file)
+        assert show(report["counts"]) == counts
+    (fact,) = Fact.objects.all_versions()
+    changed = "It came earlier with another text, which stands. Edit the fact where this text holds: "
+    assert [(one["reason"], one["fact"]) for one in report["named"]] == [
+        (changed + text, str(fact.uid)) for text in ("The shop opens at six.", "It closes at noon.")
+    ]
+    assert fact.fact_text == "The shop opens at nine."
+
+
 def test_what_was_left_out_does_not_come_back(day1: Day1, tmp_path: Path) -> None:
     path = build_store("letta", tmp_path)
     report = run_import(day1, "letta", path)

@@ -33,6 +33,7 @@ MAX_TAGS = 40  # of the product's own: the others are of the import
 SOURCE_FIELDS = ("author", "session", "origin", "updated_at", "kind")
 OWNER = ("user_id", "app_id")
 SAME_TEXT = "It says what this fact says."
+CHANGED = "It came earlier with another text, which stands. Edit the fact where this text holds: {}"
 NO_END = "not_found: a link names a record that is not on this branch."
 SAME_END = "Both of its ends are one fact here."
 Record = Mapping[str, Any]
@@ -131,12 +132,12 @@ class RecordArrival:
         for line in fresh:
             self.flag(line)
         self.facts.write_lines(commit, good, fresh)
-        sources = load_sources(commit, good)
+        stored, texts = load_stored(commit, good), {line.number: line.row.fact_text for line in good}
         for outcome in outcomes:
             if outcome.fact_id in gone:
                 self.tally.counts[KNOWN] += 1
             else:
-                self.count_outcome(outcome, sources)
+                self.count_outcome(outcome, texts.get(outcome.number, ""), stored.get(outcome.fact_id))
 
     def flag(self, line: Line) -> None:
         """Tag a fact with the import, and with each finding; only now, as redaction would take what stands
@@ -148,17 +149,20 @@ class RecordArrival:
         findings = [*self.findings[line.number], *filter(None, [finding])]
         line.row.tags = [*line.row.tags, self.label, *(f"{self.label}:{one}" for one in findings)]
 
-    def count_outcome(self, outcome: Outcome, sources: Mapping[UUID | None, str]) -> None:
-        uid = self.records[outcome.number]["id"]
+    def count_outcome(self, outcome: Outcome, text: str, stored: tuple[str, str] | None) -> None:
+        """Count what became of a record, whose text may be another than that of the ``stored`` fact."""
+        uid, (source, known) = self.records[outcome.number]["id"], stored or ("", text)
         if outcome.state == NEW:
             self.tally.counts[NEW] += 1
         elif outcome.state == BROKEN:
             reason = "erased: it was erased here, and does not come back." if outcome.reason == ERASED else ""
             self.tally.name_part(REFUSED, uid, reason or outcome.reason)
-        elif sources.get(outcome.fact_id) == str(derive_id(self.source.product, uid)):
-            self.tally.counts[KNOWN] += 1
-        else:
+        elif source != str(derive_id(self.source.product, uid)):
             self.tally.name_part(DUPLICATE, uid, SAME_TEXT, outcome.fact_id)
+        elif known != text:
+            self.tally.name_part(REFUSED, uid, CHANGED.format(text), outcome.fact_id)
+        else:
+            self.tally.counts[KNOWN] += 1
 
     def write_links(self, commit: CommitWriter, links: Sequence[Any]) -> None:
         """Write the links whose ends have come, and are not there yet."""
@@ -224,10 +228,11 @@ def find_deleted(lineage: Lineage, lines: Sequence[Line]) -> set[UUID | None]:
     }
 
 
-def load_sources(view: Any, lines: Sequence[Line]) -> dict[UUID | None, str]:
-    """Return the ids that the facts of some lines had at their source."""
+def load_stored(view: Any, lines: Sequence[Line]) -> dict[UUID | None, tuple[str, str]]:
+    """Return the ids that the facts of some lines had at their source, and their texts."""
     ids = {line.uid for line in lines if line.uid}
-    return dict(view.visible_rows(Fact).select_by_key(("uid", "source_id"), "uid", ids))
+    rows = view.visible_rows(Fact).select_by_key(("uid", "source_id", "fact_text"), "uid", ids)
+    return {uid: (source, text) for uid, source, text in rows}
 
 
 def list_findings(label: str, tags: Iterable[tuple[str, int]]) -> dict[str, int]:
