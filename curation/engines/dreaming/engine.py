@@ -288,7 +288,8 @@ def measure_recall(request: MergeRequest) -> str:
     plan = load_plan(options, options.points)
     policy = find_policy(request.project_id, request.target.name)
     result = run_gate("recall", plan, options, policy)
-    return f"{result.state}: {result.reason} {describe_figures(measure_merge(plan, options))}"[:500].strip()
+    figures = describe_figures(measure_merge(options.points, options, lambda: plan))
+    return f"{result.state}: {result.reason} {figures}"[:500].strip()
 
 
 def describe_figures(recall: MergeRecall) -> str:
