@@ -21,6 +21,8 @@ from day1site.demo.script import find_start, steps
 from day1site.management.commands.up import announcement
 from day1site.settings.paths import ROOT
 from memory.actors import Actor, local_actor
+from memory.db.sqlite.keyword_cache import forget_keyword_caches
+from memory.db.sqlite.vector_caches import forget_vector_caches
 from memory.engines.access.keys import KeyEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.search.engine import SearchEngine
@@ -52,6 +54,8 @@ def demo(actor: Actor, copies: list[sqlite3.Connection]) -> Actor:
     """Load the demo, or copy the store with it; return the local user in it."""
     if copies:
         copies[0].backup(connection.connection)
+        forget_keyword_caches()  # the store is an older one now
+        forget_vector_caches()
     else:
         assert loader.load(actor)[1]
         if databases.ON_SQLITE:

@@ -23,6 +23,7 @@ from memory.db.sqlite import vocabulary
 from memory.db.sqlite.closed_versions import match_text
 from memory.db.sqlite.index_state import ADDED_COLUMNS, NO_COMMIT, Commit, parse_added, select_added
 from memory.db.sqlite.vocabulary import Lengths
+from memory.processes import after_fork
 
 MAX_PHRASES = 200  # of a query
 MAX_POSTINGS = 4_000_000  # of all words of an index, 12 bytes each
@@ -344,6 +345,16 @@ def get_keyword_cache(connection: Any, table: str, index: str) -> KeywordCache:
         while len(_caches) > MAX_CACHES:
             _caches.popitem(last=False)
     return cache
+
+
+def forget_keyword_caches() -> None:
+    """Begin as a new process does: with nothing in memory."""
+    global _caches_lock
+    _caches_lock = threading.Lock()
+    _caches.clear()
+
+
+after_fork(forget_keyword_caches)
 
 
 def forget_words() -> None:

@@ -22,7 +22,7 @@ from memory.views.frame.base import ProjectPage
 from memory.views.frame.view_context import ViewContext
 from memory.views.generic.actions import Action, ActionPage, ConfirmPage
 from memory.views.generic.field_widgets import DeclaredForm
-from memory.views.generic.list_page import ListPage
+from memory.views.generic.list_page import ListPage, count_page
 from memory.views.text.times import format_age
 
 
@@ -193,9 +193,11 @@ def show_once(page: KeyPage, key: ApiKey, token: str) -> HttpResponse:
 
 def describe_keys(reader: ViewContext) -> Any:
     """Return how many keys let agents in, and when one was used last, for the overview of the settings."""
-    keys = KeyEngine().list_keys(actor=reader.actor, state="valid", limit=MAX_PAGE_SIZE).results
-    if not keys:
+    page = KeyEngine().list_keys(
+        actor=reader.actor, state="valid", ordering="-last_used_at", limit=MAX_PAGE_SIZE
+    )
+    if not page.results:
         return _("none")
-    used = max((key.last_used_at for key in keys if key.last_used_at), default=None)
-    words = {"n": len(keys), "when": format_age(used) if used else _("never")}
+    used = page.results[0].last_used_at
+    words = {"n": count_page(page), "when": format_age(used) if used else _("never")}
     return _("%(n)s valid, last used: %(when)s") % words

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
-from memory.engines.support.pagination import MAX_PAGE_SIZE
+from memory.engines.support.pagination import MAX_PAGE_SIZE, Page
 from memory.exceptions import Invalid
 from memory.operations.inputs import Query
 from memory.operations.parameters import take_parameters
@@ -161,6 +161,11 @@ def require_known(filters: Mapping[str, Any], *known: str) -> Mapping[str, Any]:
     return filters
 
 
+def count_page(page: Page[Any]) -> str:
+    """Return how many rows a page has, with a plus where more follow."""
+    return f"{len(page.results)}{'+' if page.next else ''}"
+
+
 def describe_list(page: type[ListPage]) -> Callable[[ViewContext], str]:
     """Return what says how many rows a list has, by state where it has states: for an overview."""
 
@@ -170,6 +175,6 @@ def describe_list(page: type[ListPage]) -> Callable[[ViewContext], str]:
             found = [f"{view.states[name]}: {n}" for name, n in counts.items() if n and name in view.states]
             return " · ".join(found) or _("none")
         rows = view.operation.run(**view.place, limit=MAX_PAGE_SIZE)
-        return f"{len(rows.results)}{'+' if rows.next else ''}" if rows.results else _("none")
+        return count_page(rows) if rows.results else _("none")
 
     return describe

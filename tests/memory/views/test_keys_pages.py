@@ -106,3 +106,15 @@ def test_many_keys_come_in_pages(maintainer: Client, actor) -> None:
     older = re.search(r'rel="next" href="([^"]+)"', " ".join(first.split())).group(1).replace("&amp;", "&")
     second = text(maintainer.get(older))
     assert ("key 3" in second, "key 0" in second) == (False, True)
+
+
+def test_the_settings_count_keys_beyond_a_page_and_say_when_one_was_used(maintainer: Client) -> None:
+    made(maintainer)
+    ApiKey.objects.update(last_used_at=timezone.now() - timedelta(minutes=5))
+    assert "1 valid, last used: 5 min ago" in text(maintainer.get("/p/test/settings"))
+    project = ApiKey.objects.get().project_id
+    names = [f"newer-{number}" for number in range(100)]
+    ApiKey.objects.bulk_create(
+        [ApiKey(project_id=project, label=n, prefix=n[-10:], secret_hash=n) for n in names]
+    )
+    assert "100+ valid, last used: 5 min ago" in text(maintainer.get("/p/test/settings"))
