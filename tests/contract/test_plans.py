@@ -1,7 +1,7 @@
 """Query plans of the hot statements on SQLite: the right index, and no full table scan."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -17,7 +17,7 @@ from memory.actors import Actor
 from memory.db.backend import get_backend, get_index
 from memory.db.sqlite.vector_caches import forget_vector_caches
 from memory.engines.branches.manager import BranchManager
-from memory.engines.embedding.engine import EmbeddingEngine
+from memory.engines.embedding.engine import EmbeddingEngine, is_any_waiting
 from memory.engines.facts.assessment import count_confirmations, load_verdicts
 from memory.engines.facts.facts_across_branches import ProposalEngine
 from memory.engines.versions.lookup import find_branch
@@ -313,10 +313,10 @@ def test_a_start_brings_in_what_a_first_search_would_wait_for(settings: Any) -> 
     assert facts(work) != []
 
 
-def embed_all(store: Store) -> None:
+def embed_all(store: Store, texts: Iterable[str] = ()) -> None:
     VectorClock.objects.create(project_id=store.actor.project_id, n=1)
-    texts = Fact.objects.on(store.main).values_list("fact_text", flat=True)
-    hashes = {content_hash(text) for text in texts}
+    stored = Fact.objects.on(store.main).values_list("fact_text", flat=True)
+    hashes = {content_hash(text) for text in [*stored, *texts]}
     Vector.objects.bulk_create(
         Vector(
             slot=vector_slot(store.actor.project_id, "m", value),
@@ -330,3 +330,14 @@ def embed_all(store: Store) -> None:
         )
         for value in hashes
     )
+
+
+def test_whether_a_text_waits_for_its_vector_is_not_asked_of_all_vectors(store: Store) -> None:
+    project = store.actor.project_id
+    VectorClock.objects.filter(project_id=project).delete()
+    Vector.objects.filter(project_id=project).delete()
+    embed_all(store, [f"cedar {n}" for n in range(ROWS)])  # all have one state
+    run("ANALYZE memory_vector")
+    get_index().optimize()
+    (asked,) = plans(lambda: is_any_waiting(project, "m"), "memory_vector")
+    assert re.match(r"SEARCH memory_vector USING INDEX vector_(waiting|clock_n) ", asked)

@@ -1,4 +1,8 @@
-"""Typical statistics of a large store, for SQLite's planner until it has its own."""
+"""Statistics for SQLite's planner: typical ones of a large store until it has its own, and of states that few
+rows have.
+"""
+
+from typing import Any
 
 # Rows of a table, then rows with equal first, first two, … columns of an index, by its name's suffix.
 STATISTICS = {
@@ -17,7 +21,53 @@ STATISTICS = {
     "btarget": "400000 40000 4",
 }
 
+# Their first column is a state, and only the few rows that wait are asked for. Counted while nothing waits,
+# all rows have one state: the planner would then read the whole table to find none.
+OF_FEW = ("vector_waiting", "verification_job_due", "scoring_due", "replay_state")
+FEW_OF = 1000  # one row in so many waits
+
 
 def find_typical(index: str) -> str | None:
     """Return the typical statistics of an index, None where there are none."""
     return STATISTICS.get(index.rsplit("_", 1)[-1])
+
+
+def seed_statistics(connection: Any) -> None:
+    """Store typical statistics, until the planner's own replace them.
+
+    Without them it prefers (branch, seq_to), which half of a branch shares, for every look-up. A table
+    that has its own is counted anew: beside them a typical index would look better than it is.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE sqlite_master")  # creates sqlite_stat1
+        cursor.execute("SELECT tbl_name, name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
+        indexes = [(table, name, find_typical(name)) for table, name in cursor.fetchall()]
+        cursor.execute("SELECT tbl, idx, stat FROM sqlite_stat1")
+        known = {name: (table, stat) for table, name, stat in cursor.fetchall()}
+        counted = {table for name, (table, stat) in known.items() if name and stat != find_typical(name)}
+        missing = [entry for entry in indexes if entry[2] and entry[1] not in known]
+        typical = [entry for entry in missing if entry[0] not in counted]
+        cursor.executemany("INSERT INTO sqlite_stat1 VALUES (%s, %s, %s)", typical)
+        for table in sorted(counted & {entry[0] for entry in missing}):
+            cursor.execute(f'ANALYZE "{table}"')
+        cursor.execute("ANALYZE sqlite_master")  # makes the planner read them
+
+
+def correct_statistics(connection: Any) -> None:
+    """Correct what the planner has counted of indexes of states that few rows have."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT idx, stat FROM sqlite_stat1 WHERE idx IS NOT NULL")
+        counted = cursor.fetchall()
+        corrected = [(stat, name) for name, old in counted if (stat := correct_counted(name, old)) != old]
+        cursor.executemany("UPDATE sqlite_stat1 SET stat = %s WHERE idx = %s", corrected)
+        if corrected:
+            cursor.execute("ANALYZE sqlite_master")
+
+
+def correct_counted(index: str, counted: str) -> str:
+    """Return the statistics of an index as the planner should have them."""
+    if index not in OF_FEW:
+        return counted
+    rows, *others = counted.split()
+    few = max(int(rows) // FEW_OF, 1)
+    return " ".join([rows, *(str(min(int(each), few)) for each in others)])

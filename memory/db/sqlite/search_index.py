@@ -25,7 +25,7 @@ from memory.db.raw_select import Statement, fetch_one
 from memory.db.sqlite.closed_versions import ClosedVersions, match_text, narrowing_tokens
 from memory.db.sqlite.index_state import begin_epoch
 from memory.db.sqlite.keyword_cache import Matches, get_keyword_cache, list_phrases
-from memory.db.sqlite.planner_statistics import find_typical
+from memory.db.sqlite.planner_statistics import correct_statistics, seed_statistics
 from memory.db.sqlite.vector_caches import drop_project, find_vector_cache, get_vector_cache
 from memory.db.sqlite.vector_files import remove_project_files
 from memory.db.sqlite.visible_rows import find_visible, list_visible, read_visible, sort_scores
@@ -105,6 +105,7 @@ class SearchIndex:
         # and the planner would then scan an index where it should look up a key.
         self._run_sql("PRAGMA analysis_limit = 0")
         self._run_sql("PRAGMA optimize")
+        correct_statistics(self.connection)
 
     def refresh_vectors(self, project_id: Any, model: str) -> None:
         """Do nothing: the vector caches notice new vectors themselves."""
@@ -118,26 +119,8 @@ class SearchIndex:
         drop_project(project_id)
 
     def seed_statistics(self) -> None:
-        """Store typical statistics of a large store, until the planner's own replace them.
-
-        Without them it prefers (branch, seq_to), which half of a branch shares, for every look-up. A table
-        that has its own is counted anew: beside them a typical index would look better than it is.
-        """
-        with self.connection.cursor() as cursor:
-            cursor.execute("ANALYZE sqlite_master")  # creates sqlite_stat1
-            cursor.execute(
-                "SELECT tbl_name, name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
-            )
-            indexes = [(table, name, find_typical(name)) for table, name in cursor.fetchall()]
-            cursor.execute("SELECT tbl, idx, stat FROM sqlite_stat1")
-            known = {name: (table, stat) for table, name, stat in cursor.fetchall()}
-            counted = {table for name, (table, stat) in known.items() if name and stat != find_typical(name)}
-            missing = [entry for entry in indexes if entry[2] and entry[1] not in known]
-            typical = [entry for entry in missing if entry[0] not in counted]
-            cursor.executemany("INSERT INTO sqlite_stat1 VALUES (%s, %s, %s)", typical)
-            for table in sorted(counted & {entry[0] for entry in missing}):
-                cursor.execute(f'ANALYZE "{table}"')
-            cursor.execute("ANALYZE sqlite_master")  # makes the planner read them
+        """Store typical statistics of a large store, until the planner's own replace them."""
+        seed_statistics(self.connection)
 
     def _insert_rows(self, index: FullTextIndex, rows: Sequence[Any], letters: str) -> None:
         column = index.fields[0]
