@@ -1,5 +1,6 @@
 """Codes of the words of texts, of which a process keeps those that it compared last."""
 
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from threading import Lock
 from uuid import UUID
@@ -12,6 +13,7 @@ from memory.models.vectors import vector_slots
 MAX_BYTES = 16 * 2**20  # in one process: the codes of some 13,000 short texts
 OVERHEAD = 200  # bytes of an entry besides its codes
 Space = tuple[UUID, int, str]  # project, its epoch, model
+NONE: Mapping[str, bytes] = {}
 
 
 class CodeCache:
@@ -21,19 +23,20 @@ class CodeCache:
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.max_bytes = max_bytes
-        self._spaces: dict[Space, dict[str, bytes]] = {}
+        # Ordered ones: the first of a plain dict is looked for past all that were dropped.
+        self._spaces: OrderedDict[Space, OrderedDict[str, bytes]] = OrderedDict()
         self._size = 0
         self._lock = Lock()
 
     def find(self, space: Space, hashes: Iterable[str]) -> dict[str, bytes]:
-        known = self._spaces.get(space, {})
+        known = self._spaces.get(space, NONE)
         return {value: codes for value in hashes if (codes := known.get(value))}
 
     def add(self, space: Space, found: Mapping[str, bytes]) -> None:
         with self._lock:
             if space not in self._spaces:
                 self._drop_before(space)
-            known = self._spaces.setdefault(space, {})
+            known = self._spaces.setdefault(space, OrderedDict())
             for value, codes in found.items():
                 if value not in known:
                     known[value] = codes
@@ -49,7 +52,8 @@ class CodeCache:
     def _drop_first(self) -> None:
         space, known = next(iter(self._spaces.items()))
         if known:
-            self._size -= len(known.pop(next(iter(known)))) + OVERHEAD
+            _, codes = known.popitem(last=False)
+            self._size -= len(codes) + OVERHEAD
         else:
             del self._spaces[space]
 
