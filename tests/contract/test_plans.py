@@ -16,12 +16,13 @@ from conversations.engines.learning import LearningEngine
 from memory.actors import Actor
 from memory.db.backend import get_backend, get_index
 from memory.db.sqlite.vector_caches import forget_vector_caches
+from memory.engines.branches.distance import annotate_distances
 from memory.engines.branches.manager import BranchManager
 from memory.engines.embedding.engine import EmbeddingEngine, is_any_waiting
 from memory.engines.facts.assessment import count_confirmations, load_verdicts
 from memory.engines.facts.facts_across_branches import ProposalEngine
 from memory.engines.versions.lookup import find_branch
-from memory.models import OPEN, Branch, Fact, Vector, VectorClock
+from memory.models import OPEN, Branch, Commit, Fact, Vector, VectorClock
 from memory.models.hashes import content_hash
 from memory.models.vectors import vector_slot
 from memory.providers.embedding import get_provider
@@ -341,3 +342,14 @@ def test_whether_a_text_waits_for_its_vector_is_not_asked_of_all_vectors(store: 
     get_index().optimize()
     (asked,) = plans(lambda: is_any_waiting(project, "m"), "memory_vector")
     assert re.match(r"SEARCH memory_vector USING INDEX vector_(waiting|clock_n) ", asked)
+
+
+def test_merges_are_not_looked_for_among_all_commits(store: Store) -> None:
+    made = {"branch": store.main, "kind": "fact.write", "at": timezone.now()}
+    lines = [Commit(seq=10**6 + n, **made) for n in range(ROWS)]
+    Commit.objects.bulk_create(lines)
+    run("ANALYZE memory_commit")
+    get_index().optimize()
+    asked = plans(lambda: annotate_distances([store.main, store.child]), "memory_commit")
+    assert asked
+    assert not [step for step in asked if step.startswith("SCAN")]

@@ -1,5 +1,5 @@
-"""Statistics for SQLite's planner: typical ones of a large store until it has its own, and of states that few
-rows have.
+"""Statistics for SQLite's planner: typical ones of a large store until it has its own, and of columns
+by which few rows are looked up.
 """
 
 from typing import Any
@@ -21,10 +21,13 @@ STATISTICS = {
     "btarget": "400000 40000 4",
 }
 
-# Their first column is a state, and only the few rows that wait are asked for. Counted while nothing waits,
-# all rows have one state: the planner would then read the whole table to find none.
-OF_FEW = ("vector_waiting", "verification_job_due", "scoring_due", "replay_state")
-FEW_OF = 1000  # one row in so many waits
+# Only few rows are looked up by the first column of these: those in a state that few have, and those in which
+# it is not empty. Counted together with all others the planner would rather read the whole table.
+OF_FEW = (
+    *("vector_waiting", "verification_job_due", "scoring_due", "replay_state"),
+    *("commit_reverts", "memory_commit_source_branch_id", "message_picked"),
+)
+FEW_OF = 1000  # one row in so many is looked up
 
 
 def find_typical(index: str) -> str | None:
@@ -54,7 +57,7 @@ def seed_statistics(connection: Any) -> None:
 
 
 def correct_statistics(connection: Any) -> None:
-    """Correct what the planner has counted of indexes of states that few rows have."""
+    """Correct what the planner has counted of indexes by which few rows are looked up."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT idx, stat FROM sqlite_stat1 WHERE idx IS NOT NULL")
         counted = cursor.fetchall()
@@ -66,7 +69,7 @@ def correct_statistics(connection: Any) -> None:
 
 def correct_counted(index: str, counted: str) -> str:
     """Return the statistics of an index as the planner should have them."""
-    if index not in OF_FEW:
+    if not index.startswith(OF_FEW):
         return counted
     rows, *others = counted.split()
     few = max(int(rows) // FEW_OF, 1)
