@@ -8,6 +8,8 @@ from itertools import dropwhile
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
+from memory.patterns import lazy_pattern
+
 # Tools that run a command line.
 COMMANDS = frozenset(
     "Bash bash PowerShell shell local_shell shell_command exec_command run_shell_command".split()
@@ -21,15 +23,15 @@ ADDED = frozenset(
 )
 FOLDERS = ("workdir", "dir_path", "cwd", "directory")
 SHELLS = frozenset("sh bash zsh dash ksh fish".split())
-CUT_INPUT = re.compile(r'"(?:command|cmd)"\s*:\s*"((?:[^"\\]|\\.)*)')  # of JSON that was cut
+CUT_INPUT = lazy_pattern(r'"(?:command|cmd)"\s*:\s*"((?:[^"\\]|\\.)*)')  # of JSON that was cut
 
 VALUE = r"(?:\"[^\"]*\"|'[^']*'|[^\s;&|]*)"
-ENTERED = re.compile(rf"^(?:cd|pushd)\s+(?P<folder>{VALUE})\s*(?:&&|;)\s*")
-IN_SHELL = re.compile(r"^(?:\S*/)?(?:ba|z|da|k)?sh\s+-\w*c\s+(?P<quote>[\"'])(?P<line>.*)(?P=quote)$")
+ENTERED = lazy_pattern(rf"^(?:cd|pushd)\s+(?P<folder>{VALUE})\s*(?:&&|;)\s*")
+IN_SHELL = lazy_pattern(r"^(?:\S*/)?(?:ba|z|da|k)?sh\s+-\w*c\s+(?P<quote>[\"'])(?P<line>.*)(?P=quote)$")
 TIMED = r"time|nohup|nice(?:\s+-n\s*-?\d+)?|timeout(?:\s+-\S+)*\s+[\d.]+\w?|stdbuf(?:\s+-\S+)+"
-MEASURED = re.compile(rf"^(?:{TIMED})\s+(?=[\w./~$\"'])")  # that changes nothing of what a command does
+MEASURED = lazy_pattern(rf"^(?:{TIMED})\s+(?=[\w./~$\"'])")  # that changes nothing of what a command does
 # What is set before a command, or runs it, and changes nothing of which one it is.
-SET = re.compile(
+SET = lazy_pattern(
     rf"^(?:(?:export\s+)?\w+={VALUE}\s*(?:&&|;)|set\s+[-+]\S+(?:\s+pipefail)?\s*(?:&&|;)"
     rf"|(?:source|\.|unset|nvm\s+use|conda\s+activate)\s+{VALUE}\s*(?:&&|;)"
     rf"|\w+={VALUE}(?=\s)"
@@ -37,12 +39,12 @@ SET = re.compile(
     r"|(?:uv|poetry|pipenv|hatch)\s+run(?=\s)|(?:npx|bunx)(?:\s+-y|\s+--yes)?(?=\s)|(?:pnpm|yarn|bundle)\s+exec(?=\s)"
     r"|python[\d.]*\s+-m(?=\s))\s*"
 )
-PLACED = re.compile(r"^[\w.@~$/-]*/(?:\.?bin|Scripts)/(?=[\w.-])")
-PYTHON = re.compile(r"^python[\d.]+(?=\s|$)")
-SILENCED = re.compile(r"\s*(?:2>&1|2>\s*/dev/null|;)$")
+PLACED = lazy_pattern(r"^[\w.@~$/-]*/(?:\.?bin|Scripts)/(?=[\w.-])")
+PYTHON = lazy_pattern(r"^python[\d.]+(?=\s|$)")
+SILENCED = lazy_pattern(r"\s*(?:2>&1|2>\s*/dev/null|;)$")
 MAX_LOOK_LENGTH = 10_000  # of a line whose commands are told apart
 SEPARATORS = frozenset("();<>|&\n`")
-COMMENT, ESCAPED = re.compile(r"^\s*#.*$", re.M), re.compile(r"\\[();\n]")
+COMMENT, ESCAPED = lazy_pattern(r"^\s*#.*$", re.M), lazy_pattern(r"\\[();\n]")
 # Programs that only tell how things are, and options with which they write.
 LOOKING = frozenset(
     """ack ag awk basename bat cat cd cmp cut date df diff dir dirname du echo fd file find free grep head
@@ -51,7 +53,7 @@ LOOKING = frozenset(
     which whoami xxd yq""".split()
 )
 WRITING = {
-    name: re.compile(pattern)
+    name: lazy_pattern(pattern)
     for name, pattern in {
         "awk": r"inplace|[^>]*\bprintf?\b[^>]*>\s*[\"/(].*",
         "date": r"-s|--set(?:=.*)?",
@@ -70,8 +72,8 @@ MAX_OPERANDS = {"hostname": 0, "uniq": 1, "xxd": 1}  # a further one is written
 EXECUTES = frozenset("-exec -execdir -ok -okdir".split())  # of find, before a command
 # Programs that run the command behind them, and what may stand between.
 RUNNERS = frozenset("command env exec nice nohup stdbuf sudo time timeout xargs xvfb-run".split())
-SET_WORD = re.compile(r"\w+=.*", re.S)
-RUN_WORD = re.compile(r"-.*|\w+=.*|[\d.]+[smhd]?|\{\}", re.S)
+SET_WORD = lazy_pattern(r"\w+=.*", re.S)
+RUN_WORD = lazy_pattern(r"-.*|\w+=.*|[\d.]+[smhd]?|\{\}", re.S)
 # Tools of many commands, and those that only tell how things are.
 TOOLS = frozenset(
     """apt apt-cache brew bun bundle cargo composer conda deno docker docker-compose dotnet flutter gem gh git

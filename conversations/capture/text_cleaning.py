@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from memory.patterns import lazy_pattern
 from memory.redaction import redact_all
 from memory.texts import BRIEFING_TAG, is_deep, make_storable
 
@@ -17,8 +18,8 @@ LONG_TEXT_BYTES = 4096  # beyond a session's limit a captured text is cut to thi
 MAX_INPUT_LENGTH = 2000  # characters of a text in a tool's input
 MAX_INPUT_ITEMS = 200  # items of a list in a tool's input
 
-PRIVATE = re.compile(r"<private\b[^>]{0,200}>.*?(?:</private\s*>|\Z)", re.I | re.S)
-END_OF_PRIVATE = re.compile(r"\A.*?</private\s*>", re.I | re.S)  # its start was cut off
+PRIVATE = lazy_pattern(r"<private\b[^>]{0,200}>.*?(?:</private\s*>|\Z)", re.I | re.S)
+END_OF_PRIVATE = lazy_pattern(r"\A.*?</private\s*>", re.I | re.S)  # its start was cut off
 
 # What is put into any text: Day1's briefing, and reminders of the program.
 INJECTED_ANYWHERE = rf"(?i:{BRIEFING_TAG})|system-reminder"
@@ -38,41 +39,41 @@ PROGRAM_OPENINGS = (
     "# Context from my IDE setup",
 )
 # What Codex puts before a request, and the lines of Claude Code that are notices.
-FRAME = re.compile(
+FRAME = lazy_pattern(
     r"\A# (?:Context from my IDE setup|Files mentioned by the user|Selected text)\b.*?"
     r"^## My request for Codex:",
     re.S | re.M,
 )
-NOTICE = re.compile(
+NOTICE = lazy_pattern(
     r"^(?:\[Request interrupted by user[^\]\n]*\]|Full transcript available at: .*"
     r"|Read the output file to retrieve the result: .*)$",
     re.M,
 )
 SYNTHETIC_ANSWERS = frozenset({"No response requested."})  # what Claude Code puts in place of an answer
 
-OWN_TOOL = re.compile(
+OWN_TOOL = lazy_pattern(
     r"(?i)(?:mcp_+(?:plugin_day1_)?)?day1[._]+\w+"
     r"|memory_(?:search|get|write|update|supersede|context|timeline|graph_query|explain|remember|more)"
 )
-OWN_COMMAND = re.compile(r"\s*(?:\S*/)?day1\s")
+OWN_COMMAND = lazy_pattern(r"\s*(?:\S*/)?day1\s")
 
-BLOB = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/=_-]{2000,}")
-WRAPPER = re.compile(
+BLOB = lazy_pattern(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/=_-]{2000,}")
+WRAPPER = lazy_pattern(
     r"\A<untrusted_context>\n(.*?)(?:\nProcess Group PGID: \d{1,9})?\n</untrusted_context>\Z", re.S
 )  # of Gemini CLI
 EXIT_LINES = {  # of a program's shell tool: the line with the exit code of the command
-    "gemini": re.compile(r"^Exit Code: (-?\d{1,9})$", re.M),
-    "codex": re.compile(r"\A(?:.*\n){0,4}?Process exited with code (-?\d{1,9})$", re.M),
+    "gemini": lazy_pattern(r"^Exit Code: (-?\d{1,9})$", re.M),
+    "codex": lazy_pattern(r"\A(?:.*\n){0,4}?Process exited with code (-?\d{1,9})$", re.M),
 }
 
 
 def compile_elements(names: str) -> re.Pattern[str]:
     """Compile a pattern of these elements with their content; one without an end extends to the end."""
-    return re.compile(rf"<({names})\b[^>]{{0,200}}>.*?(?:</(?i:\1)\s*>|\Z)", re.S)
+    return lazy_pattern(rf"<({names})\b[^>]{{0,200}}>.*?(?:</(?i:\1)\s*>|\Z)", re.S)
 
 
 # As Gemini CLI passes on what a hook told it.
-ESCAPED_BRIEFING = re.compile(rf"(?i)&lt;{BRIEFING_TAG}&gt;.*?(?:&lt;/{BRIEFING_TAG}&gt;|\Z)", re.S)
+ESCAPED_BRIEFING = lazy_pattern(rf"(?i)&lt;{BRIEFING_TAG}&gt;.*?(?:&lt;/{BRIEFING_TAG}&gt;|\Z)", re.S)
 _injected = compile_elements(INJECTED_ANYWHERE)
 _injected_in_prompts = compile_elements(INJECTED_IN_PROMPTS)
 

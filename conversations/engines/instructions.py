@@ -22,19 +22,20 @@ from memory.engines.support.pagination import Page, Paging, paginate
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Invalid
 from memory.models import Project
+from memory.patterns import lazy_pattern
 
 FILE = Path(__file__).parents[1] / "prompts" / "presets.toml"
 Preset = Instructions.Preset
 MAX_TEXT_LENGTH = 4000
 MAX_CATEGORIES = 30
-CATEGORY = re.compile(r"[^\W\d_][\w -]{0,49}\Z")
+CATEGORY = lazy_pattern(r"[^\W\d_][\w -]{0,49}\Z")
 # What no instructions change: secrets are not noted, and records are no orders.
 _NOTES = (
     r"(?:note[zr]?|remember|store|keep|save|record|include|merke?n?|speicher\w*|notier\w*|behalt\w*|retiens"
     r"|retenez|retenir|garde[zs]?|enregistre[zs]?|rec(?:uerda|orda)\w*|guard[ae]\w*|anot[ae]\w*|apunt[ae]\w*"
     r"|lembre\w*|grave|salv[ae]|registr[ae])\b"
 )
-ASKS_SECRETS = re.compile(
+ASKS_SECRETS = lazy_pattern(
     rf"(?i)\b{_NOTES}"
     r"(?:(?!\b(?:no|not|never|except|without|don't|nie|kein\w*|nicht|jamais|pas|nunca)\b)[^.;\n]){0,80}"
     r"\b(?:pass(?:words?|phrases?|codes?)(?! (?:manager|polic|reset|hash|length))|secrets?|api[ -]?keys?"
@@ -42,11 +43,11 @@ ASKS_SECRETS = re.compile(
     r"|cvv|card numbers?|passw[oö]rt\w*|kennw[oö]rt\w*|mots? de passe|contraseñas?|senhas?)\b"
     r"|(?:记住|保存|记录)(?:(?!不)[^。]){0,20}(?:密码|密钥|口令)|(?:パスワード|秘密鍵).{0,10}(?:記録|覚え|保存)"
 )
-DENIED = re.compile(
+DENIED = lazy_pattern(
     r"(?i)\b(?:never|not|don't|do not|nie|niemals|nicht|jamais|nunca|não)\W+(?:\w+\W+){0,2}"
     rf"{_NOTES}|(?:不要|不)(?:记住|保存|记录)"
 )
-IGNORES_RULES = re.compile(
+IGNORES_RULES = lazy_pattern(
     r"(?i)\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:rules?|instructions?|above|prompts?|fences?|limits?)\b"
     r"|\b(?:ignoriere|vergiss)\b.{0,40}\b(?:regeln|anweisungen)\b|\b(?:ignore[zr]?|oublie[zr]?)\b.{0,40}\brègles\b"
     r"|\bignora\w*\b.{0,40}\b(?:reglas|regras|instruc\w+)\b|忽略.{0,10}(?:规则|指令)|\{fence\}"

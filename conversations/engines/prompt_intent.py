@@ -8,7 +8,7 @@ of each was measured with bench/crowd.py and bench/decisions.py.
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from memory.db.index_tokens import search_phrases
@@ -64,28 +64,20 @@ CONNECTING = frozenset(
     essa seu sua meu minha qual quem onde porque
     """.split()
 )
-# The same in other scripts, and what people greet and thank with, as searches look for words.
-CONNECTING_ELSEWHERE = frozenset(
-    list_phrases(
-        """
+# The same in other scripts, and what people greet and thank with.
+CONNECTING_ELSEWHERE = """
         где когда кто что как почему какой какая какие на в и с у по для из не Πού πότε ποιος ποια τι πώς
         γιατί και το τα η ο της του των στην στο για με أين متى من ما هل كيف لماذا في على إلى عن هذا هذه
         איפה מתי מי מה איך למה של על את זה עם कहाँ कब कौन क्या कैसे क्यों किस का की के को में पर से है हैं और
         bạn tôi của và là ở gì đâu khi nào ai thế có không được với cho này 어디 언제 누가 무엇 왜 어떻게
-        """
-    )
-)
-GREETINGS = frozenset(
-    list_phrases(
-        """
+"""
+GREETINGS = """
         hello hi hey morning night guten gute morgen nacht abend tag hallo vielen geht bonjour bonsoir salut
         bonne nuit ça va buenos buenas días noches tardes hola muchas qué tal bom dia boa noite olá obrigada
         ciao buongiorno grazie привет спасибо доброе утро спокойной ночи дела большое Γεια ευχαριστώ καλημέρα
         καληνύχτα κάνεις مرحبا شكرا صباح الخير تصبح حالك שלום תודה בוקר טוב לילה שלומך नमस्ते धन्यवाद शुभ रात्रि
         xin chào cảm ơn khỏe chúc ngủ ngon buổi sáng nhiều
-        """
-    )
-)
+"""
 HIRAGANA = lazy_pattern("[\u3041-\u309f ]+")
 POLITE = (
     r"(?:(?:ok(?:ay)?|please|now|and|then|hey|hm+|so|can you|could you|just|also|yes|no|right|well|next"
@@ -193,7 +185,7 @@ class Request:
 @lru_cache(maxsize=MAX_PROMPTS)  # one prompt is compared with many texts
 def read_request(text: str, words: tuple[str, ...]) -> Request:
     """Read a prompt with its keywords."""
-    phrases = split_words(words) - CONNECTING - CONNECTING_ELSEWHERE
+    phrases = split_words(words) - CONNECTING - read_phrases(CONNECTING_ELSEWHERE)
     subjects = [word for word in phrases if is_subject(word)]
     least, is_question = find_least(text.strip()), bool(ASKS.search(text))
     return Request(stem_words(phrases), stem_words(subjects), least, is_english(text), is_question)
@@ -201,7 +193,14 @@ def read_request(text: str, words: tuple[str, ...]) -> Request:
 
 def is_subject(word: str) -> bool:
     """Return whether a word names what a prompt is about: hiragana is mostly grammar."""
-    return not (word in COMMON or word in GREETINGS or word.isdigit() or HIRAGANA.fullmatch(word))
+    is_common = word in COMMON or word in read_phrases(GREETINGS)
+    return not (is_common or word.isdigit() or HIRAGANA.fullmatch(word))
+
+
+@cache
+def read_phrases(words: str) -> frozenset[str]:
+    """Return words as searches look for them; not with the module, which would load their stemmers."""
+    return frozenset(list_phrases(words))
 
 
 def find_least(text: str) -> Least:

@@ -8,6 +8,7 @@ from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from day1site.demo.player import PROGRAM, SURFACE, Player, actor_in
+from day1site.demo.presence import SLUG, is_present
 from day1site.demo.script import find_start, steps
 from memory.actors import Actor
 from memory.engines.access.project_removal import count_rows
@@ -17,7 +18,7 @@ from memory.exceptions import Conflict, NotFound
 from memory.models import AuditEntry, Project
 from memory.operations.action_labels import ACTION_LABELS
 
-SLUG, NAME = "demo", "Demo: Tidemark Pay"
+NAME = "Demo: Tidemark Pay"
 BEGUN, LOADED = "demo.begin", "demo.load"
 SILENCE = timedelta(seconds=10)  # a load without a write for so long was interrupted
 Counts = dict[str, int]
@@ -29,7 +30,7 @@ def load(actor: Actor) -> tuple[Counts, bool]:
     Each act is a transaction, so that others can write in between. Remains of an interrupted load are removed
     first. Raises Conflict while another load runs, and when another project has the demo's name.
     """
-    if present():
+    if is_present():
         project = _demo()
         if _acts(project).filter(action=LOADED).exists():
             return count_rows(project), False
@@ -41,11 +42,6 @@ def load(actor: Actor) -> tuple[Counts, bool]:
         player.play_step(step)
     record_entry(actor_in(project.pk, actor.label), LOADED, SLUG)
     return count_rows(project), True
-
-
-def present() -> bool:
-    """Return whether the store has a project with the demo's name."""
-    return Project.objects.filter(slug=SLUG).exists()
 
 
 def load_counts() -> tuple[Counts, Counts]:

@@ -11,6 +11,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from functools import cache
 from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
@@ -249,10 +250,19 @@ def serve_all(listener: socket.socket, processes: int, worker: bool, announce: C
         raise CannotStart("The server's processes ended again and again, and were stopped: see the log.")
 
 
+@cache
+def begin_loading_model() -> Thread:
+    """Load the model for the processes that will be forked, in a thread: mostly without Python's lock, so
+    what else a start does goes on.
+    """
+    thread = Thread(target=load_for_children)
+    thread.start()
+    return thread
+
+
 def prepare_to_fork() -> None:
     """Load once what every process needs, and leave no connection and no thread."""
-    model = Thread(target=load_for_children)  # mostly without Python's lock: it takes another core
-    model.start()
+    model = begin_loading_model()
     load_application()
     str(settings.SECRET_KEY)  # one file, written by one process
     model.join()

@@ -14,6 +14,8 @@ TABLE_SIZES, TABLE_NAME = 1, 8
 ATTRIBUTE_NUMBER = 3
 NUMBER, EIGHT_BYTES, TEXT, FOUR_BYTES = 0, 1, 2, 5  # kinds of fields
 
+Part = bytes | memoryview
+
 
 class Field(NamedTuple):
     """A field of a message, its value, and where all of it stands."""
@@ -38,25 +40,23 @@ class Node(NamedTuple):
 
 def look_up_first(model: bytes) -> bytes:
     """Return a model that scales the rows that it has looked up; one of another form as it is."""
-    fields = list(read_fields(memoryview(model)))
-    parts = [
-        encode_field(GRAPH, rewrite_graph(field.value)) if field.number == GRAPH else field.whole
-        for field in fields
-    ]
+    parts: list[Part] = []  # joined once: each copy is 22 MB
+    for field in read_fields(memoryview(model)):
+        parts += wrap_parts(GRAPH, rewrite_graph(field.value)) if field.number == GRAPH else [field.whole]
     return b"".join(parts)
 
 
-def rewrite_graph(graph: memoryview) -> bytes:
+def rewrite_graph(graph: memoryview) -> list[Part]:
     fields = list(read_fields(graph))
     nodes = {place: read_node(one.value) for place, one in enumerate(fields) if one.number == NODE}
     sizes = dict(read_table(one.value) for one in fields if one.number == TABLE)
-    parts: list[bytes | memoryview] = [one.whole for one in fields]
+    parts: list[Part] = [one.whole for one in fields]
     makers = {node.outputs[0]: place for place, node in nodes.items()}
     for place, gather in nodes.items():
         for made, scaling in find_scaling(gather, nodes, makers, sizes):
             parts[made] = b""
             parts[place] = b"".join(node.encode() for node in scaling)
-    return b"".join(parts)
+    return parts
 
 
 def find_scaling(
@@ -126,24 +126,30 @@ def encode_number(value: int) -> bytes:
 
 
 def encode_field(number: int, value: bytes) -> bytes:
-    return encode_number(number << 3 | TEXT) + encode_number(len(value)) + value
+    return b"".join(wrap_parts(number, [value]))
 
 
-def read_texts(message: memoryview, number: int) -> list[str]:
-    found = [field.value for field in read_fields(message) if field.number == number]
-    return [str(value, "utf-8") for value in found]
+def wrap_parts(number: int, parts: Sequence[Part]) -> list[Part]:
+    """Return the parts of a field whose value is these parts."""
+    return [encode_number(number << 3 | TEXT), encode_number(sum(map(len, parts))), *parts]
+
+
+def list_texts(fields: Sequence[Field], number: int) -> list[str]:
+    return [str(field.value, "utf-8") for field in fields if field.number == number]
 
 
 def read_node(message: memoryview) -> Node:
-    kind = "".join(read_texts(message, KIND))
-    attributes = [field.whole for field in read_fields(message) if field.number == ATTRIBUTE]
-    return Node(kind, read_texts(message, INPUT), read_texts(message, OUTPUT), attributes)
+    fields = list(read_fields(message))
+    attributes = [field.whole for field in fields if field.number == ATTRIBUTE]
+    kind = "".join(list_texts(fields, KIND))
+    return Node(kind, list_texts(fields, INPUT), list_texts(fields, OUTPUT), attributes)
 
 
 def read_table(message: memoryview) -> tuple[str, list[Any]]:
     """Return the name of a stored table, and its sizes."""
-    sizes = [field.value for field in read_fields(message) if field.number == TABLE_SIZES]
-    return "".join(read_texts(message, TABLE_NAME)), sizes
+    fields = list(read_fields(message))
+    sizes = [field.value for field in fields if field.number == TABLE_SIZES]
+    return "".join(list_texts(fields, TABLE_NAME)), sizes
 
 
 def looks_up_rows(gather: Node) -> bool:

@@ -233,20 +233,29 @@ def create_session(path: Path | None, threads: int) -> "InferenceSession":
     options.intra_op_num_threads = threads
     # Waiting threads that spin take the processor from the rest of the server.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    model = str(path) if path else look_up_first(_default_model().read_bytes())
+    model = str(path) if path else look_up_first(read_default_model())
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     vars(session)["_model_bytes"] = b""  # a copy that it would keep, to load itself again
     return session
 
 
-def _default_model() -> Path:
-    path = _find_default()
-    if file_sha256(path) != DEFAULT_SHA256:
+def read_default_model() -> bytes:
+    """Read and check the default model.
+
+    In one piece: a thread that reads in hundreds waits for Python's lock, 5 ms each, while another loads
+    modules.
+    """
+    path = find_default_model()
+    try:
+        model = path.read_bytes()
+    except OSError as error:
+        raise ProviderUnavailable(reason=f"the model file cannot be read: {error}") from error
+    if hashlib.sha256(model).hexdigest() != DEFAULT_SHA256:
         raise ValueError(f"{path} is not the tested MiniLM, or was cut: its sha256 differs")
-    return path
+    return model
 
 
-def _find_default() -> Path:
+def find_default_model() -> Path:
     """Return the model of this project's package, else that of the package that had it first."""
     with suppress(ModuleNotFoundError):
         path: Path = import_module(OWN_PACKAGE).model_path()

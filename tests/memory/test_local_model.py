@@ -91,7 +91,7 @@ class TestLocalModel:
     @pytest.mark.parametrize("is_cut", [False, True])
     def test_a_file_that_is_no_model_or_was_cut_is_unavailable(self, tmp_path, is_cut):
         path = tmp_path / "broken.onnx"
-        path.write_bytes(onnx_minilm._default_model().read_bytes()[:100_000] if is_cut else b"not a model")
+        path.write_bytes(onnx_minilm.read_default_model()[:100_000] if is_cut else b"not a model")
         with pytest.raises(ProviderUnavailable, match="cannot be loaded"):
             OnnxMiniLM(path).embed(["hi"])
 
@@ -100,7 +100,7 @@ class TestModelAtAPath:
     @pytest.fixture
     def path(self, tmp_path):
         path = tmp_path / "own-model.onnx"
-        path.symlink_to(onnx_minilm._default_model())
+        path.symlink_to(onnx_minilm.find_default_model())
         return path
 
     def test_name_holds_the_files_hash_and_vectors_equal(self, path):

@@ -78,7 +78,7 @@ def test_models_of_another_form_stay_as_they_are(
 
 
 def test_both_tables_of_the_default_model_are_looked_up_first() -> None:
-    model = onnx_minilm._default_model().read_bytes()
+    model = onnx_minilm.read_default_model()
     before, after = list_nodes(model), list_nodes(look_up_first(model))
     assert len(after) == len(before) + 2  # one node more for words, one for their places
     # That it gives the same numbers is in test_local_model: a named file is loaded as it is.

@@ -89,7 +89,7 @@ def embed_with(package: Path) -> subprocess.CompletedProcess[str]:
 def test_the_server_uses_the_package_and_refuses_another_model_in_it(tmp_path: Path) -> None:
     shutil.copytree(PACKAGE / "day1_minilm", tmp_path / "day1_minilm")
     placed, plain = tmp_path / "day1_minilm/model.onnx", embed_with(tmp_path / "nowhere")
-    placed.symlink_to(onnx_minilm._default_model())
+    placed.symlink_to(onnx_minilm.find_default_model())
     assert embed_with(tmp_path).stdout == plain.stdout != ""
     placed.unlink()
     placed.write_bytes(TINY)

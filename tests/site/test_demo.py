@@ -182,7 +182,7 @@ def test_at_a_terminal_it_asks_before_it_removes(
     assert rows() == before
     monkeypatch.setattr("sys.stdin", Terminal("Y\n"))
     assert day1("demo", "--remove")[0] == 0
-    assert not loader.present()
+    assert not loader.is_present()
 
 
 def test_the_start_of_the_server_tells_of_it(tmp_path: Path) -> None:

@@ -2,12 +2,10 @@
 no database.
 """
 
-import re
-
 from memory.patterns import lazy_pattern
 
 # What another said.
-REPORTED = re.compile(
+REPORTED = lazy_pattern(
     r"(?i)\b(?:says|(?<!i )said|claims?|according to|wondering|i wonder|torn between|thinking (?:aloud"
     r"|out loud)|(?:i|we) (?:have )?(?:heard|read)|rumou?r|apparently|supposedly|allegedly|ein kollege"
     r"|eine kollegin|meinte?n?|sagte?n?|angeblich|laut|il paraît|un collègue|selon|(?:dit|dice|diz"
@@ -20,7 +18,7 @@ REPORTED = re.compile(
     r"(?<!should )(?<!^)\bsay\b"
 )
 # What others only suggest, or decided for themselves.
-SUGGESTED = re.compile(
+SUGGESTED = lazy_pattern(
     r"(?i)^\W*(?:\w+ ){1,3}(?:says?|thinks?|reckons?|claims?|swears?|meint|sagt|findet|dit|pense|dice|piensa"
     r"|cree|diz|acha)\b.{0,12}\b(?:should|could|might|sollten?|könnten|müssten|devrait|devrions|pourrait"
     r"|deberíamos|podríamos|deveríamos|poderíamos)\b|\b(?:her|his|their) (?:team|company|firm"
@@ -28,7 +26,7 @@ SUGGESTED = re.compile(
     r"|隔壁(?:公司|团队|部门)"
 )
 # What a document says; a rule about documents is one.
-DOCUMENTED = re.compile(
+DOCUMENTED = lazy_pattern(
     r"(?i)\b(?:the|their|that|this) (?:\w+ ){0,2}(?:docs?|documentation|datasheet|paper|blog|runbook"
     r"|comments?|readme|wiki|article|guide|manual|tutorial)(?: (?:of|in|on) [\w. -]{1,30}?)?(?: (?:now|still"
     r"|also|only|even|already|just|\w+ly))? (?:says?|said|states?|recommends?|suggests?|mentions?|tells?"
@@ -36,11 +34,11 @@ DOCUMENTED = re.compile(
     r"|\b(?:in der doku|im wiki|in der readme|im handbuch) steht\b|\bla doc(?:umentation)? dit\b"
     r"|\bla documentación dice\b|\ba documentação diz\b"
 )
-SETTLED = re.compile(
+SETTLED = lazy_pattern(
     r"(?i)\b(?:so (?:we|let's|please|do|use)|let's|from now on|also|daher|donc|así que|então)\b|所以"
 )
 # What others say that has to be: it may change what was decided.
-OBLIGES = re.compile(
+OBLIGES = lazy_pattern(
     r"(?i)\b(?:must|ha(?:s|ve) to|needs? to|not allowed|muss|müssen|darf nicht|dürfen nicht|doit|doivent"
     r"|debe|deben"
     r"|deve|devem)\b|必须|不得|しなければ|必ず"

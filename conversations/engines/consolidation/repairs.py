@@ -16,6 +16,7 @@ from memory.engines.sessions.tool_calls import (
     truncate,
 )
 from memory.models import Observation
+from memory.patterns import lazy_pattern
 
 MAX_STEPS = 5  # between a failure and its repair that are listed
 MAX_COMMAND, MAX_REASON = 200, 200  # characters
@@ -26,19 +27,19 @@ STATUS_LINES = ("exit code", "process exited", "process group pgid")
 SHOWN_OUTPUT = "Output: "  # before what a command printed
 # What a program says of a call that it did not carry out: nothing failed.
 NOT_DONE = ("<tool_use_error>", "The user doesn't want to proceed")
-COLOURS = re.compile(r"\x1b?\[(?:\d{1,3}(?:;\d{1,3})*)?[mK]")
+COLOURS = lazy_pattern(r"\x1b?\[(?:\d{1,3}(?:;\d{1,3})*)?[mK]")
 # A last line that says only that something failed, and a line that says what.
-POOR = re.compile(
+POOR = lazy_pattern(
     r"(?i)\S*|hint: .*|.*\btask failed\b.*|exit status \d+|\W*\w+: \d+|.* \[\d+ characters, cut\]|"
     r"\W*(?:test )?\w+ failed,? .*\bpassed\b.*"
 )
-PLACE = re.compile(r"[\w./\\-]+\.\w{1,5}[:(]\d+.*\s\w")
-TELLING = re.compile(
+PLACE = lazy_pattern(r"[\w./\\-]+\.\w{1,5}[:(]\d+.*\s\w")
+TELLING = lazy_pattern(
     r"(?i)\b(?:\w*error|fail(?:ed|ure)?|fatal|rejected|cannot|can't|could not|not found|undefined|unexpected"
     r"|expected|missing|denied|refused|invalid|unable|no such|should)\b.*\s\w"
 )
 # A failure that another folder, or another way to call a program, may put right.
-MISSING = re.compile(
+MISSING = lazy_pattern(
     r"not found|no such file|can(?:'t|not|not be) (?:open|find|resolve)|could(?: not|n't) (?:find|open|read)"
     r"|enoent|does not exist|missing script|no tests ran|not a git repository|no rule to make"
     r"|unable to (?:find|locate)|not recognized|no module named|no \S+ found",

@@ -5,7 +5,6 @@ prompts and sentences in English and Chinese. No language model is called, and t
 """
 
 import json
-import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -15,22 +14,23 @@ from pathlib import Path
 from conversations.engines.consolidation.glosses import translate_common
 from conversations.engines.consolidation.sentences import measure_length
 from conversations.engines.prompt_intent import is_dense, is_english
+from memory.patterns import lazy_pattern
 
 WEIGHTS = Path(__file__).with_name("sentence_weights.json")
 WEIGHT_UNIT = 100  # the file has hundredths
 CJK = r"\u3400-\u9fff"
-TOKEN = re.compile(rf"`[^`\n]*`|[{CJK}]|[A-Za-z0-9_][A-Za-z0-9_.:/@#*+~'’-]*|[^\s\w]")
-NUMBER = re.compile(r"[\d.,]+")
-IDENTIFIER = re.compile(r"[_/:@#.~*][A-Za-z0-9*]|`|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]")
-NAME = re.compile(r"(?<=[\w,] )[A-Z][a-z]+")
+TOKEN = lazy_pattern(rf"`[^`\n]*`|[{CJK}]|[A-Za-z0-9_][A-Za-z0-9_.:/@#*+~'’-]*|[^\s\w]")
+NUMBER = lazy_pattern(r"[\d.,]+")
+IDENTIFIER = lazy_pattern(r"[_/:@#.~*][A-Za-z0-9*]|`|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]")
+NAME = lazy_pattern(r"(?<=[\w,] )[A-Z][a-z]+")
 MAX_COUNTED = 6  # sentences of a prompt, and steps of an answer's length, that are told apart
 LENGTH_STEP = 25  # characters of an answer
 SHORT_ANSWER_LENGTH = 40  # characters
 # Log-odds by which it rates statements in other languages too low, most of whose words were in no example,
 # and those in Chinese, of which there were fewer; with a word of what has to be or changes, a little more.
 UNREAD, LESS_READ, RULING_READ = 1.75, 1.25, 1.5
-RULING = re.compile(r"[不别勿]|只[能许]|必须|一律|统一|都[要用得走]|以后|就用|再也|改")
-FOREIGN = re.compile(r"[\u3040-\u30ffß-öø-ÿ]")
+RULING = lazy_pattern(r"[不别勿]|只[能许]|必须|一律|统一|都[要用得走]|以后|就用|再也|改")
+FOREIGN = lazy_pattern(r"[\u3040-\u30ffß-öø-ÿ]")
 MIN_STEM_LENGTH = 6  # characters of a word whose beginning and end are features too
 
 

@@ -6,6 +6,7 @@ People paste into prompts what programs print, code, and documents of many pages
 import re
 from collections.abc import Iterator
 
+from memory.patterns import lazy_pattern
 from memory.texts import NO_ABBREVIATION, count_dense
 
 MIN_SENTENCE_LENGTH, MAX_SENTENCE_LENGTH = 10, 400  # characters of a sentence
@@ -14,15 +15,15 @@ MIN_COUNTED = 2  # items of a list within a line
 MAX_TYPED_LINES, MAX_TYPED_LENGTH = 24, 2500  # of a prompt; what is longer has something pasted in it
 MAX_EDGE_LINES, MAX_EDGE_LENGTH = 4, 600  # of what a person writes before and behind it
 
-CODE_BLOCK = re.compile(r"^[^\S\n]*(```|~~~).*?(?:^[^\S\n]*\1|\Z)", re.S | re.M)
-QUOTE = re.compile(r"^[^\S\n]*(?:>|//|/\*|<!--).*$", re.M)  # of a message, or of code
-MARK = re.compile(r"^[^\S\n]*(?:[-*+•]|\d+[.)]|#+)[^\S\n]+", re.M)
+CODE_BLOCK = lazy_pattern(r"^[^\S\n]*(```|~~~).*?(?:^[^\S\n]*\1|\Z)", re.S | re.M)
+QUOTE = lazy_pattern(r"^[^\S\n]*(?:>|//|/\*|<!--).*$", re.M)  # of a message, or of code
+MARK = lazy_pattern(r"^[^\S\n]*(?:[-*+•]|\d+[.)]|#+)[^\S\n]+", re.M)
 # A list within a line: "1. … 2. … 3. …", "1) …, 2) …".
-COUNTED = re.compile(r"(?:^|(?<=[\s,;:，；：。(]))(\d{1,2})(?:[.)]\s+|[、．）]\s*)(?=\D)")
-END = re.compile(rf"(?<=[.!?]){NO_ABBREVIATION}\s+|(?<=[。！？])|\n+")
-LOG_LINE = re.compile(r"^\W*(?:\d{2,4}[-:/]\d\d\b|(?:WARN(?:ING)?|ERROR|INFO|DEBUG|FATAL)\b)")
-PARAGRAPHS = re.compile(r"\n[^\S\n]*\n\s*")
-OUTPUT = re.compile(  # how a line looks that a program printed, or that is code
+COUNTED = lazy_pattern(r"(?:^|(?<=[\s,;:，；：。(]))(\d{1,2})(?:[.)]\s+|[、．）]\s*)(?=\D)")
+END = lazy_pattern(rf"(?<=[.!?]){NO_ABBREVIATION}\s+|(?<=[。！？])|\n+")
+LOG_LINE = lazy_pattern(r"^\W*(?:\d{2,4}[-:/]\d\d\b|(?:WARN(?:ING)?|ERROR|INFO|DEBUG|FATAL)\b)")
+PARAGRAPHS = lazy_pattern(r"\n[^\S\n]*\n\s*")
+OUTPUT = lazy_pattern(  # how a line looks that a program printed, or that is code
     r"""(?:
     # of a log
     [A-Z][a-z]{2}\ +\d{1,2}\ \d\d:\d\d|\[[A-Z]\w+(?:\ *:\ [\w\ ]+)?\]\ \S|\|\w{4,5}\||[✓✔✗✘×✅❌⚠►▶→⎿●]

@@ -14,15 +14,16 @@ from memory.engines.search.answer_boost import ASKS
 from memory.engines.statements.change_words import FORGETS
 from memory.engines.statements.claims import Claim, measured, read_claim, split_claims
 from memory.engines.statements.values import COUNTED, Value, differ
+from memory.patterns import lazy_pattern
 
 MAX_CORRECTION_LENGTH = 80  # characters of what is put in another one's place
 MAX_VALUE_WORDS = 4  # of it, where it has no number
 MAX_CHANCE_COUNT = 2  # so many of something are often named
-PART_END = re.compile(r"[,;:]\s|[，；：]|\s[–—-]+\s")
+PART_END = lazy_pattern(r"[,;:]\s|[，；：]|\s[–—-]+\s")
 _START = r"^\W*(?:(?:ok|okay|oh|hm+|well|ah|ach|eh|bon|pues|bem|sorry|please|bitte)\W+)*"
 _THAT = r"(?: (?:that|it|this|what i (?:just )?said|the last (?:one|rule|thing|bit|part)))"
 # All of a prompt.
-TAKES_BACK = re.compile(
+TAKES_BACK = lazy_pattern(
     _START
     + r"(?:(?:scratch|forget|scrap|strike|ignore|disregard|undo|drop|revoke|cancel)(?: about)?"
     + _THAT
@@ -36,7 +37,7 @@ TAKES_BACK = re.compile(
     re.I,
 )
 # Before what holds instead.
-CORRECTS = re.compile(
+CORRECTS = lazy_pattern(
     _START + r"(?:actually,? (?:no|wait|make (?:it|that))|(?:no|oh),? wait(?:,? no)?|wait,? no|no,? (?:sorry"
     r"|actually|make (?:it|that))|no(?=[,.:;–—-])|sorry|actually|correction|i meant|(?:scratch|strike|forget)"
     + _THAT
@@ -49,7 +50,7 @@ CORRECTS = re.compile(
 
 
 # Before what holds instead, also where it is a word and no number.
-REFUTES = re.compile(
+REFUTES = lazy_pattern(
     _START
     + r"(?:actually,? no|(?:no|oh),? wait|wait,? no|no,? (?:sorry|actually)|correction|i meant|(?:scratch"
     r"|strike|forget)" + _THAT + r"|ach nein|nein,? doch|korrektur|en fait non|mejor|no,? espera|na verdade"
@@ -58,7 +59,7 @@ REFUTES = re.compile(
 )
 
 
-NAMED = re.compile(r"[^\W\d_]{2,}[ -]\d[\d.-]*\W*$")
+NAMED = lazy_pattern(r"[^\W\d_]{2,}[ -]\d[\d.-]*\W*$")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from conversations.capture.text_cleaning import strip_injected
 from curation.engines.fields.imports import ECHO, HOSTILE, JUNK, SECRET, STALE, UNSOURCED
+from memory.patterns import lazy_pattern
 from memory.words import TOKEN
 
 SOURCES = ("author", "session", "user_id", "origin")
@@ -22,10 +23,10 @@ MAX_READ = 20_000  # characters of a text that are looked at
 
 def join_patterns(*patterns: str, flags: int = 0) -> re.Pattern[str]:
     """Return a pattern that any of several fits, in whatever case."""
-    return re.compile("|".join(patterns), re.IGNORECASE | re.MULTILINE | flags)
+    return lazy_pattern("|".join(patterns), re.IGNORECASE | re.MULTILINE | flags)
 
 
-SMALL_TALK = re.compile(
+SMALL_TALK = lazy_pattern(
     r"\W*(?:hi|hello|hey|yo|thanks?(?: you)?(?: (?:so|very) much)?|ok(?:ay)?|yes|no|sure|bye|great|cool"
     r"|nice"
     r"|good ?(?:bye|morning|night|evening)|got it|sounds good|你好|谢谢|好的|再见)"

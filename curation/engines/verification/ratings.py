@@ -1,6 +1,5 @@
 """Ratings of facts by a heuristic or a judge, their thresholds; how answers of judges are read."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,6 +8,7 @@ from typing import Any
 
 from memory.exceptions import ProviderNonsense
 from memory.models import Fact, FactAssessment
+from memory.patterns import lazy_pattern
 from memory.providers.chat import iterate_sources
 from memory.redaction import redact_all
 from memory.texts import count_dense, make_storable
@@ -21,7 +21,7 @@ MAX_ANSWER = 100_000  # characters of an answer that are searched for a rating
 RELEVANT = frozenset({"bug_fix", "architecture"})
 SPECIFIC_WORDS = 20
 READ_CHARACTERS = 2000  # hold more words than count
-DENSE = re.compile("[\u2e80-\uffff]+")
+DENSE = lazy_pattern("[\u2e80-\uffff]+")
 
 
 @dataclass(frozen=True)

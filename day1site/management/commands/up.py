@@ -14,12 +14,13 @@ from django.core.checks import Tags
 from django.core.management.base import BaseCommand
 from django.db import DatabaseError
 
-from day1site.demo import loader
+from day1site.demo.presence import is_present
 from day1site.loading import pause_gc
 from day1site.running_servers import announced
 from day1site.server import provisioning
 from day1site.server.process import (
     CannotStart,
+    begin_loading_model,
     build_url,
     data_dir_lock,
     database_file,
@@ -142,16 +143,16 @@ class Command(BaseCommand):
                 )  # what settings can get wrong, not what code can
             url = build_url(host, listener)
             write_lock_info(locks, url)
+            if settings.PROCESSES > 1:
+                begin_loading_model()
             made = self.prepare(folder, url, options["admin_password"])
-            text = LOGGED.format(now=read_time().isoformat(timespec="seconds"), url=url, folder=folder)
-            if not options["log"]:
-                text = announcement(
-                    folder, url, host, made, loader.present(), UsageEngine().list_full(), make_login_link()
-                )
             metrics.start(folder / "metrics")
+
+            def announce() -> None:
+                self.say(log_line(folder, url) if options["log"] else describe_start(folder, url, host, made))
+
             with announced(folder):
-                worker = not options["no_worker"]
-                serve_all(listener, settings.PROCESSES, worker, lambda: self.say(text))
+                serve_all(listener, settings.PROCESSES, not options["no_worker"], announce)
 
     def prepare(self, folder: Path, url: str, password: str) -> FirstStart | None:
         made = prepare(folder, url, password or os.environ.get("DAY1_ADMIN_PASSWORD", ""))
@@ -165,11 +166,20 @@ class Command(BaseCommand):
         self.stdout.flush()
 
 
+def log_line(folder: Path, url: str) -> str:
+    return LOGGED.format(now=read_time().isoformat(timespec="seconds"), url=url, folder=folder)
+
+
+def describe_start(folder: Path, url: str, host: str, made: FirstStart | None) -> str:
+    """Return the text for the user, with a new login link; a server answers already meanwhile."""
+    return announcement(folder, url, host, made, is_present(), UsageEngine().list_full(), make_login_link())
+
+
 def make_login_link() -> str:
     """Return the secret of a new login link; "" where there is no such user, or a store takes no writes."""
     try:
         return LoginLinkEngine().create_link(username=USER)
-    except Day1Error:
+    except (Day1Error, DatabaseError):
         return ""
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from django.apps import apps
+from django.conf import settings
 from django.db import DatabaseError
 from django.db.models import Max
 
@@ -71,6 +72,16 @@ def read_records(connection: Any) -> list[Migration]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT app, name FROM django_migrations ORDER BY id")
         return [(app, name) for app, name in cursor.fetchall()]
+
+
+def has_all_migrations(connection: Any) -> bool:
+    """Return whether each migration file of the installed apps is on record; where not, Django tells more.
+
+    Django alone knows files that settings name elsewhere.
+    """
+    folders = {app.label: Path(app.path) / "migrations" for app in apps.get_app_configs()}
+    files = {(label, path.stem) for label, folder in folders.items() for path in folder.glob("[!_~]*.py")}
+    return not settings.MIGRATION_MODULES and files.issubset(fold_replaced(read_records(connection)))
 
 
 def fold_replaced(records: Iterable[Migration]) -> list[Migration]:

@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from rapidfuzz.distance import Levenshtein
 
+from memory.patterns import lazy_pattern
 from memory.words import STOP_WORDS, TOKEN, list_words
 
 MIN_JACCARD = 0.85  # of words: texts that share more of them may be the same, whatever a model says
@@ -65,11 +66,11 @@ def rate_words(a: str, b: str) -> float:
 # ---- differences that vectors miss -----------------------------------------------------------------
 
 # "30 s" and "30 m" have the same number, "30s" and "30m" do not: an attached unit counts.
-_NUMBER = re.compile(r"(?<![\w.,])[-−]?[$€£]?\d+(?:[.,:]\d+)*(?:%|[^\W\d_]+)?|\d+(?:[.,]\d+)*")
-_CODE = re.compile(r"`[^`\n]+`")
-_THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
-_WORD = re.compile(r"[^\W_]+(?:['’_.-][^\W_]+)*[+#]*")  # C, C++ and C# are three names
-_SENTENCE = re.compile(r"(?:^|[.!?:;\n•*-]\s+|\n)[\s\"'“‘(*•-]*")
+_NUMBER = lazy_pattern(r"(?<![\w.,])[-−]?[$€£]?\d+(?:[.,:]\d+)*(?:%|[^\W\d_]+)?|\d+(?:[.,]\d+)*")
+_CODE = lazy_pattern(r"`[^`\n]+`")
+_THOUSANDS = lazy_pattern(r",(?=\d{3}(?!\d))")
+_WORD = lazy_pattern(r"[^\W_]+(?:['’_.-][^\W_]+)*[+#]*")  # C, C++ and C# are three names
+_SENTENCE = lazy_pattern(r"(?:^|[.!?:;\n•*-]\s+|\n)[\s\"'“‘(*•-]*")
 
 
 def split_words(text: str) -> list[str]:
@@ -93,7 +94,7 @@ _NEGATIONS = frozenset(
     )
 )
 # What negates in scripts without spaces; in Chinese not in 不同 (different), 特别 (special), 非常 (very).
-_DENSE_NEGATION = re.compile(
+_DENSE_NEGATION = lazy_pattern(
     r"(?<!差)不(?![同过仅但错断])|(?<![特区类分级性识个])别(?![名的人])|没(?!收)|[勿莫]|禁止|无需|避免"
     "|ない|なかった|ません|지 않|없|ไม่|ห้าม|ບໍ່|មិន|ពុំ|កុំ|ဘူး"
 )

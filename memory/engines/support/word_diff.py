@@ -4,15 +4,16 @@ rapidfuzz finds the longest common subsequence with bit-parallel operations: 1,0
 0.1 ms in any case, where difflib takes 12 s for repeated words.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rapidfuzz.distance import Indel
 
+from memory.patterns import lazy_pattern
+
 # A word, a sign or an ideograph (those are written without spaces), with the space that follows it.
 CJK = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-PIECE = re.compile(rf"(?:[{CJK}]|[^\W{CJK}]+|[^\w\s])\s*|\s+")
+PIECE = lazy_pattern(rf"(?:[{CJK}]|[^\W{CJK}]+|[^\w\s])\s*|\s+")
 MAX_CELLS = 16_000_000  # pairs of words of one difference: 2 MB of bits
 MAX_WORD_LENGTH = 100  # characters to search back for the start of a word
 
