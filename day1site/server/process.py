@@ -236,7 +236,8 @@ def serve_all(listener: socket.socket, processes: int, worker: bool, announce: C
         raise CannotStart(CANNOT_FORK.format(count=processes))
 
     def work(number: int, first: bool) -> None:
-        serve(listener, worker and number == 0, announce if first and number == 0 else lambda: None)
+        is_last = number == processes - 1  # those before it answer what waits already, undisturbed
+        serve(listener, worker and is_last, announce if first and is_last else lambda: None)
         sys.stdout.flush()
 
     start_group(has_worker=worker)
