@@ -64,7 +64,7 @@ add_section(Section("consolidations", _("Consolidation"), "merge", "i", order=30
 add_setting(
     "learning",
     _("Learning"),
-    "gear",
+    "book",
     "n",
     scope="curate",
     group=BEHAVIOUR,

@@ -72,7 +72,7 @@ for part, title, drawing, letter, order, listed in (
     ("handoffs", _("Handoffs"), "out", "w", 50, Handoffs),
     ("templates", _("Templates"), "copy", "p", 60, Templates),
     ("bundles", _("Bundles"), "project", "d", 70, Bundles),
-    ("imports", _("Imports"), "inbox", "", 75, Imports),
+    ("imports", _("Imports"), "in", "", 75, Imports),
 ):
     add_setting(part, title, drawing, letter, group=SHARE, order=order, describe=describe_list(listed))
 add_setting(

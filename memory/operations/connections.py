@@ -32,7 +32,7 @@ CONNECTIONS.show(
     "list",
     Column("client_name", _("Program"), "program"),
     Column("username", _("Connected by"), "by"),
-    Column("scopes", _("It may"), "scopes", "names"),
+    Column("scopes", _("Rights"), "scopes", "names"),
     Column("branch_patterns", _("Branches"), "branches"),
     Column("last_used_at", _("Used"), "last used", "time", none=_("never")),
     Column("created_at", _("Made"), kind="time"),

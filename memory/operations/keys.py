@@ -44,7 +44,7 @@ KEYS.show(
     Column("id", head="id"),
     Column("label", _("Name"), "label"),
     Column("prefix", head="prefix"),
-    Column("scopes", _("It may"), "scopes", "names"),
+    Column("scopes", _("Rights"), "scopes", "names"),
     Column("branch_patterns", _("Branches"), "branches"),
     Column(
         *("written_facts", _("Quota of facts"), "facts written"),

@@ -72,7 +72,7 @@ KEY = Noun(
         ListOf(Choice([(scope, scope) for scope in (*SCOPES, *SERVER_SCOPES)]), min_items=1),
         use=OFFERED,
         required=True,
-        label=_("It may"),
+        label=_("Rights"),
         form_choices=(
             ("read", _("read: search and read")),
             ("propose", _("propose: also propose facts that a person accepts")),

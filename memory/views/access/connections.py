@@ -53,7 +53,7 @@ class RevokeConnection(ConfirmPage):
 add_setting(
     "connections",
     lazy("Connected programs"),
-    "link",
+    "plug",
     group=ACCESS,
     order=15,
     describe=describe_list(Connections),

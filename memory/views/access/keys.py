@@ -74,7 +74,7 @@ class KeyForm(DeclaredForm):
             label=lazy("What is it for?"), choices=titles, required=False, initial=DEFAULT_PRESET
         )
         self.fields["days"] = forms.ChoiceField(
-            label=lazy("It expires"), choices=list(DAYS.items()), required=False
+            label=lazy("Expiry"), choices=list(DAYS.items()), required=False
         )
         scopes = [("", lazy("what the choice above says")), *KEY["scopes"].form_choices]
         self.fields["scopes"].widget = forms.Select(choices=scopes)

@@ -73,4 +73,4 @@ def describe_limits(reader: ViewContext) -> Any:
     return gettext("%(n)s set, %(name)s at %(percent)s %%") % words
 
 
-add_setting("limits", _("Limits"), "chart", group=BEHAVIOUR, order=45, describe=describe_limits)
+add_setting("limits", _("Limits"), "gauge", group=BEHAVIOUR, order=45, describe=describe_limits)

@@ -74,4 +74,4 @@ def describe_secrets(reader: ViewContext) -> Any:
 
 
 add_section(Section("settings", _("Settings"), "gear", "", order=5, place="settings"))
-add_setting("secrets", _("Secrets"), "key", scope="admin", group=SAFETY, order=97, describe=describe_secrets)
+add_setting("secrets", _("Secrets"), "lock", scope="admin", group=SAFETY, order=97, describe=describe_secrets)

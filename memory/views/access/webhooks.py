@@ -131,7 +131,7 @@ class DeleteWebhook(WebhookPage, ConfirmPage):
 add_setting(
     "webhooks",
     lazy("Webhooks"),
-    "link",
+    "signal",
     scope="admin",
     group=SHARE,
     order=78,

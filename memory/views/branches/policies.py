@@ -95,7 +95,8 @@ class Policies(MovedPage):
 def describe_main(reader: ViewContext) -> str:
     """Return what may be written to main, for the overview of the settings."""
     policy = PolicyEngine().get_policy(name=MAIN, actor=reader.actor)
-    return f"{MAIN}: {DIRECT_WRITES[policy.direct_writes]} · {describe_approvals(policy)}"
+    words = {"writes": DIRECT_WRITES[policy.direct_writes], "approvals": describe_approvals(policy)}
+    return _("On main: %(writes)s · %(approvals)s") % words
 
 
 def describe_policy(policy: Policy) -> list[tuple[str, str]]:
@@ -127,4 +128,4 @@ def describe_approvals(policy: Policy) -> str:
     return f"{words}, {author}"
 
 
-add_setting("policies", lazy("Policies"), "merge", group=BEHAVIOUR, order=42, describe=describe_main)
+add_setting("policies", lazy("Policies"), "shield", group=BEHAVIOUR, order=42, describe=describe_main)

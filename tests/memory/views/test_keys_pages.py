@@ -55,9 +55,9 @@ def test_a_key_has_the_branch_on_which_it_works_when_none_is_named(maintainer: C
     ("changes", "words"),
     [
         ({"label": " "}, "Name may not be empty."),
-        ({"scopes": "all"}, "It may must be one of admin"),
+        ({"scopes": "all"}, "Rights must be one of admin"),
         ({"branch_patterns": "Main"}, "Main is no branch pattern"),
-        ({"days": "3"}, "It expires must be one of"),
+        ({"days": "3"}, "Expiry must be one of"),
         ({"default_branch": "Main"}, "A branch name is made of"),
         ({"default_branch": "other"}, "do not allow its default branch other"),
     ],
