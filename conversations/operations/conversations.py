@@ -69,12 +69,12 @@ CONVERSATIONS.show(
     "list",
     Column("id", head="id"),
     Column("title", _("Conversation"), "text", tone="text", late=3),
-    Column("status", _("Status"), "status", "filter", late=1),
+    Column("status", _("Status"), "status", "filter", tone="bare", late=1),
     Column("message_count", _("Messages"), "messages", "number", late=1),
     Column("total_tokens", _("Tokens"), kind="number"),
-    Column("agent_id", _("Agent"), kind="filter", tone="maybe"),
-    Column("session_id", _("Session"), "session", "filter", tone="maybe key", late=2),
-    Column("created_at", _("Began"), "began", "time"),
+    Column("agent_id", _("Agent"), kind="filter", tone="maybe bare"),
+    Column("session_id", _("Session"), "session", "session", tone="session", late=2),
+    Column("created_at", _("Began"), "began", "time", tone="bare"),
 )
 CONVERSATIONS.add("retrieve", engine.get_conversation, "Read a conversation", ROW, serves_end_users=True)
 add_deletion(

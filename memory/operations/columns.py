@@ -7,7 +7,7 @@ from typing import Any, Literal
 from memory.engines.support.ordering import Ordering
 
 # How a value is shown; without a kind, as it is.
-Kind = Literal["", "time", "number", "share", "size", "names", "word", "branch", "filter"]
+Kind = Literal["", "time", "number", "share", "size", "names", "word", "branch", "filter", "session"]
 NUMBERS = ("number", "share", "size")
 
 

@@ -42,12 +42,12 @@ OBSERVATIONS.add(
 OBSERVATIONS.show(
     "list",
     Column("summary", _("Observation"), tone="text"),
-    Column("observation_type", _("Type"), kind="filter"),
-    Column("outcome", _("Outcome"), kind="filter"),
-    Column("tool_name", _("Tool"), kind="filter", tone="maybe"),
-    Column("agent_id", _("Agent"), kind="filter", tone="maybe"),
-    Column("session_id", _("Session"), kind="filter", tone="maybe key"),
-    Column("created_at", _("Recorded"), kind="time"),
+    Column("observation_type", _("Type"), kind="filter", tone="bare"),
+    Column("outcome", _("Outcome"), kind="filter", tone="bare"),
+    Column("tool_name", _("Tool"), kind="filter", tone="maybe bare"),
+    Column("agent_id", _("Agent"), kind="filter", tone="maybe bare"),
+    Column("session_id", _("Session"), kind="session", tone="session"),
+    Column("created_at", _("Recorded"), kind="time", tone="bare"),
 )
 OBSERVATIONS.add_read(
     "timeline",

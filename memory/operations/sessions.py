@@ -53,12 +53,11 @@ SESSIONS.add(
 SESSIONS.show(
     "list",
     Column("id", _("Session"), "id", of="key", tone="text"),
-    Column("status", _("Status"), "status", "word"),
-    Column("agent_id", _("Agent"), "agent", "filter", tone="maybe", late=1),
-    Column("task_id", _("Task"), tone="maybe"),
-    Column("branch", _("Branch"), kind="branch", of="branch.name"),
-    Column("started_at", _("Began"), "began", "time", order="created_at"),
-    Column("ended_at", _("Ended"), kind="time", none="–"),
+    Column("status", _("Status"), "status", "word", tone="bare"),
+    Column("agent_id", _("Agent"), "agent", "filter", tone="maybe bare", late=1),
+    Column("task_id", _("Task"), tone="maybe bare"),
+    Column("branch", _("Branch"), kind="branch", of="branch.name", tone="bare"),
+    Column("started_at", _("Began"), "began", "time", order="created_at", tone="bare"),
     Column("project_path", head="path", late=1),
     Column("summary", head="text", late=1),
 )

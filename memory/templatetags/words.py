@@ -120,8 +120,8 @@ def validity(one: Any, form: str) -> str:
 
 @register.filter
 def link_end_text(link_end: Any, ends: dict[Any, str]) -> Any:
-    """Return the text of the fact at a link's end; its id where it is not visible."""
-    return ends.get(link_end, link_end)
+    """Return the text of the fact at a link's end, or that it is not visible."""
+    return ends.get(link_end) or gettext("a memory that is not shown here any more")
 
 
 register.filter("field_word", lambda name: FIELDS.get(name, name))
@@ -227,12 +227,9 @@ def row_kind(change: Any) -> str:
 
 @register.filter
 def change_text(change: Any) -> str:
-    """Return the text of the row of a change, cut where it is long."""
-    return (
-        truncatechars(getattr(change.row, change.row.TEXT), MAX_LENGTH)
-        if change.row.TEXT
-        else str(change.row)
-    )
+    """Return the text of the row of a change, cut where it is long; that it has no title, never its id."""
+    text = getattr(change.row, change.row.TEXT) if change.row.TEXT else str(change.row)
+    return gettext("without a title") if text == str(change.row.uid) else truncatechars(text, MAX_LENGTH)
 
 
 @register.filter

@@ -1,5 +1,7 @@
 """Branches: their list, and the differences, log and statistics of one."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext_lazy
@@ -63,6 +65,19 @@ class Branches(ActionPage, ListPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         shown = {"requests": list_pending(self.reader.actor), "may_create": self.reader.can["write"]}
         return super().get_context_data(**shown, **kwargs)
+
+    def list_rows(self, filters: Mapping[str, Any]) -> Any:
+        """Return a page of branches: main stands first, unless they are filtered or sorted in another way."""
+        page = super().list_rows(filters)
+        if filters or self.request.GET.get("ordering"):
+            return page
+        others = [one for one in page.results if one.name != MAIN]
+        first = (
+            []
+            if self.request.GET.get("cursor")
+            else [branch_manager.get_branch(name=MAIN, actor=self.reader.actor)]
+        )
+        return replace(page, results=[*first, *others])
 
     def find_values(self, name: str) -> dict[str, Any]:
         return {"parent": self.reader.branch.name, "at": self.reader.at_text}
