@@ -30,7 +30,7 @@ from memory.views.generic.filters_form import REPEATABLE, TOKEN_CHOICES, FilterF
 from memory.views.text.error_text import add_outcomes, error_sentence
 
 queue_engine, view_engine = QueueEngine(), SavedViewEngine()
-ENTRIES = 20
+ENTRIES = 10
 OTHERS = ("reason",)  # parameters of the page that are no filters
 BROUGHT = "bring"  # what a move to a branch that this one comes from does
 DONE_SENTENCES = {

@@ -28,6 +28,7 @@ def test_enter_in_the_reason_answers_no_question(
 ) -> None:
     ask(server, 2)
     page = visit(path, java_script_enabled=scripts)
+    page.get_by_text("Add a reason").first.click()
     page.get_by_placeholder("Reason").first.fill("I have to think.")
     page.keyboard.press("Enter")
     page.get_by_role("radio").first.press("Enter")

@@ -61,7 +61,7 @@ def test_a_queue_of_fifty_is_cleared_by_fifty_presses(visit: Callable[..., Page]
             sent.append(request.url)
 
     page.on("request", count)
-    expect(page.locator(WAITING)).to_have_count(20)
+    expect(page.locator(WAITING)).to_have_count(10)
     expect(page.locator("[data-preview] #belief")).to_be_visible()  # the story of what is marked
     look(page, "queue")
     page.keyboard.type(KEYS)
