@@ -6,9 +6,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import ngettext
 
 from analytics.engines.engine import AnalyticsEngine
+from memory.views.frame.panels import Figure
 from memory.views.frame.sparklines import draw_sparkline
 from memory.views.frame.view_context import ViewContext
-from memory.views.sessions.home import DAYS, Figure
+from memory.views.sessions.home import DAYS
 
 
 def load_added_figure(reader: ViewContext) -> Figure:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
@@ -17,11 +18,17 @@ from conversations.views.home_leads import choose_sample
 from memory.answers.derived import render_derived
 from memory.conf import conf
 from memory.exceptions import Invalid
+from memory.templatetags.elements import meter
 from memory.views.facts.bulk import BulkActions, mark_ticked
 from memory.views.frame.base import MovedPage, ProjectPage
+from memory.views.frame.panels import Figure
 from memory.views.frame.sparklines import draw_sparkline
 from memory.views.frame.widgets import parse_number
-from memory.views.sessions.question_rows import describe_recall_changes
+from memory.views.sessions.question_rows import (
+    describe_recall,
+    describe_recall_changes,
+    show_recall_figure,
+)
 
 engine = AnalyticsEngine()
 RANGES = (7, 30, 90, 365)
@@ -38,8 +45,15 @@ SERIES: dict[str, Any] = {
     "facts": lazy("Facts written"),
     "messages": lazy("Messages"),
     "observations": lazy("Observations"),
-    "recalls": lazy("Recalls"),
-    "misses": lazy("Recalls without a result"),
+    "recalls": lazy("Searches"),
+    "misses": lazy("Searches that found nothing"),
+}
+ASIDES: dict[str, Any] = {
+    "facts": lazy("that are still here"),
+    "messages": lazy("of people and agents, in conversations"),
+    "observations": lazy("what agents’ tools did and saw"),
+    "recalls": lazy("by agents and programs, not on these pages"),
+    "misses": lazy("of these"),
 }
 
 
@@ -79,29 +93,54 @@ class Insights(BulkActions, ProjectPage):
         found = engine.load_dashboard(**self.reader.read_args, days=self.days)
         overview = found.overview
         shown: dict[str, Any] = {"overview": overview, "ranges": RANGES, "chosen_days": self.days}
-        shown |= {"figures": self._list_series(found.trends), "warning": describe_yield(overview)}
-        written = overview.counts["facts"] or found.tellings.weeks or any(one[1] for one in shown["figures"])
+        runs, series = describe_recall(self.reader), self._list_series(found.trends)
+        shares = [*self._list_shares(overview), show_recall_figure(self.reader, runs)]
+        shown |= {"figures": [*series, *filter(None, shares)], "warning": describe_yield(overview)}
+        written = overview.counts["facts"] or found.tellings.weeks or any(one.count for one in series)
         shown |= {"is_empty": not written, "sample": "" if written else choose_sample(self.reader, False)}
         shown |= {"told": show_tellings(self.request, self.reader, found.tellings)}
         if found.curation:
             shown |= self._load_curation(found.curation, "confirming" in kwargs)
         shown |= {
             "since": found.trends.since,
-            "verified": show_share(overview.verified_share),
-            "yield_text": show_share(overview.consolidation.rate),
             "kept": describe_kept(self.days, conf().recall_days),
-            **describe_recall_changes(self.reader),
+            **describe_recall_changes(self.reader, runs),
         }
         return super().get_context_data(**shown, **kwargs)
 
-    def _list_series(self, trends: Trends) -> list[tuple[Any, int, Any, str]]:
-        """Return title, sum, drawing and the page of the rows of each series; "" where none lists them."""
+    def _list_series(self, trends: Trends) -> list[Figure]:
+        """Return the sum of each series, its drawing and the page of its rows; "" where none lists them."""
         since = trends.since.isoformat()
         pages = {
             "facts": self.reader.url("facts", created_after=since),
             "observations": self.reader.url("observations", after=since),
         }
-        return [(*drawn, pages.get(name, "")) for name, drawn in draw_series(trends).items()]
+        return [
+            Figure(count, pages.get(name, ""), title, drawing, ASIDES[name])
+            for name, (title, count, drawing) in draw_series(trends).items()
+        ]
+
+    def _list_shares(self, overview: Overview) -> list[Figure]:
+        """Return what share of the facts is verified, and what share of what was read became facts."""
+        count, learned = overview.counts["facts"], overview.consolidation
+        facts = ngettext("of {n} fact now", "of {n} facts now", count).format(n=intcomma(count))
+        low, high = (f"{100 * bound:.0f}" for bound in HEALTHY_YIELD)
+        aside = _("of {n} messages and observations (yield of consolidation, usual: {low}–{high} %)")
+        return [
+            Figure(
+                show_share(overview.verified_share),
+                self.reader.url("facts", verification_status="verified"),
+                _("of the facts are verified"),
+                meter(overview.verified_share or 0),
+                facts,
+            ),
+            Figure(
+                show_share(learned.rate),
+                self.reader.url("consolidations", branch="", at=""),
+                _("of what was read became facts"),
+                aside=aside.format(n=intcomma(learned.processed), low=low, high=high),
+            ),
+        ]
 
     def _load_curation(self, figures: CurationFigures, confirming: bool) -> dict[str, Any]:
         groups = [(name, GROUP_TITLES[name], getattr(figures.junk, name)) for name in GROUPS]

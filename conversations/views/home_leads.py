@@ -24,6 +24,7 @@ from memory.views.frame.view_context import ViewContext
 MAX_LEARNED = 5
 MAX_TEXT = 400  # characters of a fact
 MAX_NAME = 40  # characters of who wrote a fact
+MAX_TITLE = 60  # characters of a session’s title below a fact
 MAX_TELLINGS = 6
 MAX_LINES = 3  # of a telling
 VOICES = {
@@ -93,7 +94,7 @@ class LearnedRow:
         if self.session is None:
             return ""
         address = self.reader.url("session", key=self.session.key, branch=self.session.branch.name, at="")
-        link = format_html('<a href="{}" dir="auto">{}</a>', address, self.session.title)
+        link = format_html('<a href="{}" dir="auto">{}</a>', address, short(self.session.title, MAX_TITLE))
         return format_html("<span>{}</span>", format_html(_("in {session}"), session=link))
 
 

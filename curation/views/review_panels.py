@@ -13,11 +13,12 @@ from memory.actors import Actor
 from memory.engines.facts.facts_across_branches import ProposalEngine
 from memory.models import Branch, Fact
 from memory.views.branches.branches import list_pending
+from memory.views.frame.panels import Figure
 from memory.views.frame.sparklines import draw_sparkline
 from memory.views.frame.view_context import MAX_COUNTED_QUESTIONS, ViewContext, format_count
-from memory.views.sessions.home import DAYS, Figure
+from memory.views.sessions.home import DAYS
 
-MAX_WAITING, MAX_QUESTIONS = 5, 20
+MAX_WAITING, MAX_QUESTIONS = 3, 20
 
 
 def count_decisions(actor: Actor, branch: Branch | None = None) -> str:
@@ -38,7 +39,7 @@ def load_waiting(reader: ViewContext) -> Any:
     )
     for item in page.results:
         item.both = [fact for fact in (item.fact, item.other) if fact]
-    return {"items": page.results, "requests": list_pending(reader.actor)}
+    return {"rows": [*list_pending(reader.actor), *page.results]}
 
 
 def load_questions(reader: ViewContext, fact: Fact) -> list[Any] | None:

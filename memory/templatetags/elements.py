@@ -176,11 +176,19 @@ def count_entry(title: Any, count: int, address: str) -> SafeString:
 
 
 @register.simple_tag
-def figure(count: Any, address: str, text: Any, is_current: bool = False, drawing: str = "") -> SafeString:
-    """Render an item of a list of figures: a number, what it counts, its course, and the way to it."""
+def figure(
+    count: Any, address: str, text: Any, is_current: bool = False, drawing: str = "", aside: Any = ""
+) -> SafeString:
+    """Render an item of a list of figures: a number, what it counts, its course, and the way to it, if any.
+
+    ``aside`` says over what it is counted, or names the term of the field.
+    """
+    small = format_html(' <span class="small">{}</span>', aside) if aside else ""
+    shown = format_html("<strong>{}</strong> {}{}{}", intcomma(count), text, small, drawing)
+    if not address:
+        return format_html('<li class="figure">{}</li>', shown)
     current = SafeString(' aria-current="true"') if is_current else ""
-    html = '<li><a href="{}"{}><strong>{}</strong> {}{}</a></li>'
-    return format_html(html, address, current, intcomma(count), text, drawing)
+    return format_html('<li><a href="{}"{}>{}</a></li>', address, current, shown)
 
 
 @register.simple_block_tag

@@ -1,19 +1,28 @@
-"""The table of a list page, with the columns that its operation declares."""
+"""Lists: the table of a list page, with the columns that its operation declares, and lists that fold."""
 
 from collections.abc import Callable
 from typing import Any
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
-from django.template.base import FilterExpression, NodeList, Parser, Token
+from django.template.base import FilterExpression, NodeList, Parser, Token, token_kwargs
 from django.template.defaultfilters import filesizeformat, floatformat
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import ngettext
 
 from memory.operations.base import find_operation
 from memory.operations.columns import Column
-from memory.templatetags.day1 import moment
-from memory.templatetags.elements import ColumnNode, draw_head, draw_table, filter_link, open_cell
+from memory.templatetags.day1 import moment, session_link
+from memory.templatetags.elements import (
+    ColumnNode,
+    OptionsNode,
+    draw_head,
+    draw_table,
+    filter_link,
+    join_parts,
+    open_cell,
+)
 from memory.templatetags.words import branch_page
 
 register = template.Library()
@@ -44,6 +53,7 @@ SHOWN: dict[str, Show] = {
     "word": show_word,
     "branch": show_branch,
     "filter": show_filter,
+    "session": lambda context, _name, value: session_link(context, value),
 }
 
 
@@ -93,7 +103,10 @@ class ListTableNode(template.Node):
         for other in (one for one in self.others if one.is_shown(context)):
             heads.append(other.render_head(context))
             cells.append((other.open_cell(context), other.cell))
-        return draw_table(context, heads, cells, self.rows.resolve(context))
+        rows = self.rows.resolve(context)
+        for column in (one for one in operation.columns if one.kind == "session"):
+            context["reader"].name_sessions(column.read(row) for row in rows)
+        return draw_table(context, heads, cells, rows)
 
 
 @register.tag
@@ -115,3 +128,44 @@ def cell(parser: Parser, token: Token) -> CellNode:
     inside = parser.parse(("endcell",))
     parser.delete_first_token()
     return CellNode(name, inside)
+
+
+class FoldedListNode(OptionsNode):
+    """A list whose first rows are shown; the others are there when it is opened."""
+
+    child_nodelists = ("row",)
+
+    def __init__(self, rows: FilterExpression, options: dict[str, FilterExpression], row: NodeList) -> None:
+        self.rows, self.options, self.row = rows, options, row
+
+    def render(self, context: template.Context) -> SafeString:
+        drawn = [self.draw(context, *row) for row in enumerate(self.rows.resolve(context), 1)]
+        first, classes = self.option(context, "first"), self.option(context, "classes")
+        shown, rest = draw_list(drawn[:first], classes), draw_list(drawn[first:], classes)
+        if not rest:
+            return shown
+        count = len(drawn) - first
+        more = self.option(context, "more") or ngettext("Show {n} more", "Show {n} more", count)
+        return shown + format_html(
+            '<details class="rest"><summary>{}</summary>{}</details>', more.format(n=count), rest
+        )
+
+    def draw(self, context: template.Context, number: int, one: Any) -> SafeString:
+        with context.push(one=one, number=number):
+            return self.row.render(context)
+
+
+def draw_list(rows: list[SafeString], classes: str) -> SafeString:
+    return format_html('<ol class="rows {}">{}</ol>', classes, join_parts(rows)) if rows else SafeString("")
+
+
+@register.tag
+def folded_list(parser: Parser, token: Token) -> FoldedListNode:
+    """Parse ``{% folded_list rows first=3 classes="told" %}`` up to ``{% endfolded_list %}``: what it holds
+    is drawn for each row, as ``one`` and its ``number``, from 1. ``more`` says what opens the rest, {n} rows.
+    """
+    _name, rows, *words = token.split_contents()
+    options = token_kwargs(words, parser)
+    row = parser.parse(("endfolded_list",))
+    parser.delete_first_token()
+    return FoldedListNode(parser.compile_filter(rows), options, row)

@@ -129,7 +129,7 @@ def test_figures_are_the_rows_that_they_lead_to(
     for name, ((count, url), expected) in checked.items():
         assert (count, list_shown(curator, url)) == (len(expected), expected), name
     verified = [row for row in rows if row["verification_status"] == "verified"]
-    shown = re.search(r"<strong>(\d+)%</strong>\s*<a[^>]*>Verified", text(curator, branch))
+    shown = re.search(r"<strong>(\d+)%</strong> of the facts are verified", text(curator, branch))
     assert shown
     assert int(shown[1]) == round(100 * len(verified) / len(rows))
     seen = read_all(api, "/observations", branch)

@@ -26,6 +26,9 @@ from memory.views.text.labels import SIGNALS
 
 LIMIT = 10
 NEAREST = 3  # shown where nothing is known
+# The least evidence that is called by this word; what is below all of them is weak.
+STRENGTHS = ((0.5, _("strong evidence")), (0.15, _("some evidence")))
+WEAK = _("weak evidence")
 TITLE = 45  # characters of a query in the title of the page
 OTHERS = ("search_type", "limit", "budget", "include", "left_out")  # parameters that are no filters
 # The parts of a score that lie between 0 and 1.
@@ -50,16 +53,25 @@ Named = Sequence[tuple[str, float]]
 
 @dataclass(frozen=True)
 class ShownHit:
-    """A hit on the page: bars for its parts, factors other than 1, and its cost in a prompt."""
+    """A hit on the page: bars for its parts, factors other than 1, and its cost in a prompt.
+
+    ``share`` is its score as a part of the best one.
+    """
 
     hit: Hit
     parts: Named
     factors: Named
     tokens: int
+    share: float
 
     @classmethod
-    def from_hit(cls, hit: Hit) -> "ShownHit":
-        return cls(hit, *split_signals(hit.signals), ranking.token_cost(hit.fact.essence))
+    def from_hit(cls, hit: Hit, best: float) -> "ShownHit":
+        cost, share = ranking.token_cost(hit.fact.essence), hit.score / best if best > 0 else 0.0
+        return cls(hit, *split_signals(hit.signals), cost, share)
+
+    @property
+    def strength(self) -> Any:
+        return next((word for least, word in STRENGTHS if self.hit.evidence >= least), WEAK)
 
 
 def split_signals(signals: Mapping[str, float]) -> tuple[Named, Named]:
@@ -125,9 +137,15 @@ class Search(ProjectPage):
         get = self.request.GET
         found = self._run_search(query, form, parse_number(get.get("budget", "")), get.getlist("include"))
         hits = found.hits[:NEAREST] if found.note else found.hits
-        shown = [ShownHit.from_hit(hit) for hit in hits]
+        best = max((hit.score for hit in hits), default=0.0)
+        shown = [ShownHit.from_hit(hit, best) for hit in hits]
+        sure = shown if found.note else [one for one in shown if one.strength != WEAK]
+        shown = [*sure, *(one for one in shown if one not in sure)]
         left = self._left_out(query, form, found) if get.get("left_out") else None
-        return {"found": found, "shown": shown, "cost": sum(one.tokens for one in shown), "left_out": left}
+        return {"found": found, "shown": shown, "cost": sum(one.tokens for one in shown)} | {
+            "left_out": left,
+            "sure": len(sure) or len(shown),
+        }
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         words = rename_typed(request, FactFilter.CHECKS)

@@ -1,7 +1,19 @@
-"""Panels of a page, to which apps to the right of memory add theirs as their addresses are loaded."""
+"""Figures and panels of a page; apps to the right of memory add theirs as their addresses are loaded."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number, the address of the rows it counts, what it counts, its course, and over what."""
+
+    count: Any
+    address: str
+    text: Any
+    drawing: Any = ""
+    aside: Any = ""
 
 
 class Panels:

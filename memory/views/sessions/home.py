@@ -1,11 +1,9 @@
 """Home: health, open questions, and what agents learned today."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from typing import Any
 
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from memory.engines.activity.contributors import TodayEngine, Work
@@ -13,24 +11,14 @@ from memory.engines.branches.feed import Burst, FeedEngine
 from memory.engines.facts.engine import FactEngine
 from memory.views.access.agent_setup import setup_context
 from memory.views.frame.base import ProjectPage
-from memory.views.frame.panels import HOME_LEADS, HOME_PANELS
+from memory.views.frame.panels import HOME_LEADS, HOME_PANELS, Figure
 from memory.views.frame.view_context import ViewContext
 from memory.views.sessions.activity import describe_bursts
-from memory.views.sessions.question_rows import describe_recall
+from memory.views.sessions.question_rows import describe_recall, show_recall_figure
 from memory.views.store.store_state import describe_troubles, load_health
 
-BURSTS = 6
+BURSTS = 4
 DAYS = 14  # that a drawing shows
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure of Home: a number, the address of the rows it counts, what it counts, its course."""
-
-    count: Any
-    address: str
-    text: Any
-    drawing: SafeString
 
 
 FIGURES: list[Callable[[ViewContext], Figure | None]] = []  # of apps to the right
@@ -58,13 +46,17 @@ class Home(ProjectPage):
             troubles=describe_troubles(health),
             is_empty=is_empty,
             leads=HOME_LEADS.load(self.reader),
-            figures=[figure for load in FIGURES if (figure := load(self.reader)) is not None],
+            figures=self.load_figures(),
             panels=HOME_PANELS.load(self.reader),
             feed=self.feed(),
             work=self.work(),
-            **describe_recall(self.reader),
             **kwargs,
         )
+
+    def load_figures(self) -> list[Figure]:
+        loaded = [load(self.reader) for load in FIGURES]
+        recall = show_recall_figure(self.reader, describe_recall(self.reader))
+        return [figure for figure in (*loaded, recall) if figure is not None]
 
     def feed(self) -> Sequence[Burst]:
         """Return what was done last on any branch, as the activity page lists it."""

@@ -8,15 +8,17 @@ from uuid import UUID
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from memory.actors import Actor
 from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.evaluation.runs import EvalEngine, compare_runs, describe_result
 from memory.models.questions import EvalRun, Question
+from memory.views.frame.panels import Figure
 from memory.views.frame.sparklines import draw_sparkline
 from memory.views.frame.view_context import ViewContext
+from memory.views.text.times import format_age
 
 CHANGES: dict[str, Any] = {
     "lost": _("lost"),
@@ -90,22 +92,36 @@ def describe_results(recall: Any) -> list[dict[str, Any]]:
 # ---- runs ----------------------------------------------------------------------------------------------
 
 
-def describe_recall(reader: ViewContext) -> dict[str, Any]:
-    """Return the newest run of the saved questions on the branch, with a drawing of those before."""
+def describe_recall(reader: ViewContext) -> Sequence[EvalRun]:
+    """Return the newest run of the saved questions on the branch, and those before that compare with it."""
     runs = EvalEngine().list_evals(actor=reader.actor, limit=LISTED_RUNS).results
-    shown = add_figure_texts(select_comparable(runs, reader.branch.name))
-    return {"recall": shown[0], "recall_drawing": draw_recall(shown), "recall_runs": shown} if shown else {}
+    return add_figure_texts(select_comparable(runs, reader.branch.name))
 
 
-def describe_recall_changes(reader: ViewContext) -> dict[str, Any]:
+def show_recall_figure(reader: ViewContext, runs: Sequence[EvalRun]) -> Figure | None:
+    """Return how much of what saved questions expect the newest run found, in plain words."""
+    if not runs:
+        return None
+    newest, text = runs[0], gettext("of what saved questions expect is among the first {k} hits")
+    aside = ngettext("Recall@{k} of {n} question", "Recall@{k} of {n} questions", newest.questions)
+    return Figure(
+        newest.figures["percent"],
+        reader.url("eval", newest.pk, branch="", at=""),
+        text.format(k=newest.k),
+        draw_recall(runs),
+        f"{aside.format(k=newest.k, n=newest.questions)} · {format_age(newest.created_at)}",
+    )
+
+
+def describe_recall_changes(reader: ViewContext, runs: Sequence[EvalRun]) -> dict[str, Any]:
     """Return the newest run with those before, how each differs from the one before it, and the questions
-    that the newest finds or loses since.
+    that the newest finds or loses since; nothing where there are not two.
     """
-    shown = describe_recall(reader)
-    runs = shown.get("recall_runs", [])
+    if len(runs) < 2:
+        return {}
     for run, before in itertools.pairwise(runs):
         run.figures["change"] = show_difference(run.figures["recall"], before.figures["recall"])
-    return {**shown, "recall_changes": list_changes(reader.actor, runs)} if len(runs) > 1 else shown
+    return {"recall": runs[0], "recall_runs": runs, "recall_changes": list_changes(reader.actor, runs)}
 
 
 def list_changes(actor: Actor, runs: Sequence[EvalRun]) -> list[QuestionRow]:

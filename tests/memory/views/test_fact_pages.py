@@ -50,9 +50,12 @@ def test_hits_with_their_signals_and_their_cost(viewer: Client, actor: Actor) ->
     (hit,) = SearchEngine().search(query="tokens", actor=actor).hits
     assert 0 < hit.evidence < 1
     bar = page.partition('<details class="score">')[2].partition("</summary>")[0]
-    assert f'value="{hit.evidence:.3f}"' in bar
-    assert f"evidence {hit.evidence:.2f}" in bar
-    assert f"<dt>Score</dt> <dd> {hit.score:.3f} </dd>" in page
+    word = "strong" if hit.evidence >= 0.5 else "some" if hit.evidence >= 0.15 else "weak"
+    assert ('value="1.000"' in bar, f"Score {hit.score:.2f} · {word} evidence" in bar) == (True, True)
+    assert (
+        f'<dt>Evidence</dt> <dd> <meter class="signal evidence" min="0" max="1" value="{hit.evidence:.3f}">'
+        in page
+    )
     assert f'href="/p/test/facts/{fact.uid}/why?q=tokens"' in page
 
 

@@ -151,7 +151,7 @@ def test_what_waits_is_for_those_who_may_answer(
     viewer: Client, curator: Client, actor: Actor, main: Branch
 ) -> None:
     one, other = (FactEngine().write_fact(fact_text=said, actor=actor).fact for said in ("Red.", "Crimson."))
-    ReviewItem.objects.create(
+    item = ReviewItem.objects.create(
         project=main.project,
         branch=main,
         kind="near_duplicate",
@@ -163,7 +163,10 @@ def test_what_waits_is_for_those_who_may_answer(
     page = words(curator)
     assert "<strong>1</strong> Needs review" in page
     assert "Do these two say the same?" in page
-    assert page.count(f'href="/p/test/facts/{one.uid}"') == 2  # among the newest, and in the question
+    assert page.count(f'href="/p/test/review/{item.pk}"') == 1
+    assert (
+        page.count("Crimson.") == 3
+    )  # among the newest, in the field of its replacement, and in the question
     assert "What waits for you" not in words(viewer)
     assert "Needs review" not in words(curator, "?at=2020-01-01")
 
@@ -230,7 +233,8 @@ def test_the_course_of_recall(viewer: Client, project: Project, main: Branch) ->
             created_at=timezone.now(),
         )
     page = words(viewer)
-    assert "<strong>75%</strong> Recall@10 of saved questions" in page
+    assert "<strong>75%</strong> of what saved questions expect is among the first 10 hits" in page
+    assert "Recall@10 of 1 question ·" in page
     assert "Recall of the last 2 runs: 50 percent at first, 75 percent now." in page
 
 
