@@ -165,3 +165,22 @@ def test_the_list_tells_ahead_and_behind(viewer: Client, actor: Actor) -> None:
     assert "1 / 0" in shown
     assert "Ada" in shown
     assert BranchManager().get_branch(name="task/a", actor=actor).ahead == 1
+
+
+def test_main_is_the_first_branch_of_the_first_page_alone(
+    viewer: Client, actor: Actor, project: Project
+) -> None:
+    main = Branch.objects.get(project=project)
+    traits = {"project": project, "head_at": main.head_at, "created_at": main.created_at}
+    Branch.objects.bulk_create(
+        Branch(name=f"agent/{n:02}", parent=main, depth=1, **traits) for n in range(60)
+    )
+    listed, pages, address = list[str](), 0, "/p/test/branches"
+    while address:
+        page = viewer.get(address).content.decode()
+        listed += re.findall(r'<a href="/p/test/branches/([^"?]*)"><strong>', page)
+        pages += 1
+        after = re.search(r'rel="next" href="([^"]*)"', page)
+        address = unescape(after[1]) if after else ""
+    assert (pages, listed) == (2, ["main", *(f"agent/{n:02}" for n in range(60))])
+    assert "<strong>main<" not in viewer.get("/p/test/branches?name=agent/07").content.decode()

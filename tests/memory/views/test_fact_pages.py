@@ -59,6 +59,21 @@ def test_hits_with_their_signals_and_their_cost(viewer: Client, actor: Actor) ->
     assert f'href="/p/test/facts/{fact.uid}/why?q=tokens"' in page
 
 
+def test_hits_with_weak_evidence_are_folded_behind_the_others(viewer: Client, actor: Actor) -> None:
+    for said in ("Access tokens expire after 15 minutes.", "Gift cards are red.", "Access lists are short."):
+        write(actor, said)
+    query = "access tokens expire after"
+    hits = SearchEngine().search(query=query, actor=actor).hits
+    weak = [hit.fact.uid for hit in hits if hit.evidence < 0.15]
+    assert 0 < len(weak) < len(hits)
+    first, _fold, rest = text(viewer.get(f"/p/test/search?q={query}")).partition('<details class="rest">')
+    assert [f'href="/p/test/facts/{hit.fact.uid}"' in first for hit in hits] == [
+        hit.fact.uid not in weak for hit in hits
+    ]
+    assert all(f'href="/p/test/facts/{uid}"' in rest for uid in weak)
+    assert f"Less sure, with weak evidence: {len(weak)}" in rest
+
+
 def test_pages_say_that_nothing_is_known_and_what_is_nearest(
     viewer: Client, curator: Client, actor: Actor, project: Any
 ) -> None:

@@ -258,6 +258,21 @@ def test_the_feed_says_what_was_done_last_by_whom(viewer: Client, actor: Actor) 
     assert ("Added 1 fact<" in feed, "Added 2 facts" in feed) == (True, False)
 
 
+def test_a_list_shows_its_first_rows_and_a_session_is_named_by_its_title(
+    viewer: Client, actor: Actor
+) -> None:
+    builder = actor.with_origin(session_id="s-1")
+    for number in range(5):
+        FactEngine().write_fact(fact_text=f"Number {number}.", actor=builder)
+    ObservationEngine().write_observation(observation_type="insight", summary="Seen.", actor=builder)
+    learned = words(viewer).partition('data-steady="learned"')[2].partition("</section>")[0]
+    first, _fold, rest = learned.partition("<summary>Show 2 more</summary>")
+    texts = [re.findall(r'class="line"[^>]*>Number (\d)', part) for part in (first, rest)]
+    assert texts == [["4", "3", "2"], ["1", "0"]]
+    row = text(viewer.get("/p/test/observations"))
+    assert re.search(r'session\?key=s-1"[^>]*>Number 0\.</a>', row)
+
+
 def session_links(viewer: Client) -> list[tuple[str, str]]:
     """Return the key and the text of each link to a session in Home's feed."""
     page = viewer.get("/p/test/").content.decode()
