@@ -11,6 +11,8 @@ from django.db.models.base import ModelState
 from django.db.models.constants import OnConflict
 
 from memory.db.backend import get_backend
+from memory.db.columns import Column, join_columns, once_each, read_columns
+from memory.db.fields import JSONTextField, dumps
 
 RowT = TypeVar("RowT", bound=models.Model)
 # The driver takes the values of these fields as they are; all others are converted by the field.
@@ -29,9 +31,10 @@ def insert_all(
         return 0
     connection = connections[using]
     sql, get_values, prepared = insert_statement(type(rows[0]), ignore_conflicts, using)
-    params = [get_values(row) for row in rows]
-    if prepared:
-        params = [convert_row(values, prepared) for values in params]
+    columns = read_columns(get_values, rows)
+    for index, convert in prepared:
+        columns[index] = convert_column(columns[index], convert)
+    params = list(join_columns(columns, len(rows)))
     if len(rows) == 1 and not ignore_conflicts and get_backend(using).keep_write(sql, params[0]):
         return 1
     with connection.cursor() as cursor:
@@ -115,6 +118,11 @@ def keep_insert(row: models.Model, renewed: Sequence[str], *, using: str = "defa
     update, get_values, prepared = update_statement(type(row), tuple(renewed), "", using)
     values = [*convert_row(get_values(row), prepared), value]
     return backend.keep_write(f"{update} AND {quote(column)} = %s", values)
+
+
+def convert_column(values: Column, convert: Callable) -> Column:
+    convert = convert if len(values) == 1 else once_each(convert)
+    return [None if value is None else convert(value) for value in values]
 
 
 def convert_row(values: tuple, prepared: Sequence[tuple[int, Callable]]) -> list:
@@ -211,6 +219,8 @@ def field_converter(field: Any, connection: Any) -> Callable:
 
     if isinstance(field, models.DateTimeField):
         return lru_cache(maxsize=64)(convert_value)  # the rows of a commit share their times
+    if type(field) is JSONTextField:
+        return dumps
     if type(field) is models.UUIDField and not connection.features.has_native_uuid_field:
         return lambda value: value.hex if isinstance(value, UUID) else convert_value(value)
     return convert_value

@@ -54,7 +54,7 @@ def reach_token(node: int, distance: int) -> str:
     return f"{node}n1{'1' * distance.bit_length()}"
 
 
-@lru_cache(maxsize=4096)  # the rows of a commit share their values
+@lru_cache(maxsize=4096)
 def value_code(field: int, value: str) -> int:
     """Return a 60-bit number for a value of the index's n-th token column; equal values, equal numbers."""
     digest = hashlib.blake2b(f"{field}={value}".encode(), digest_size=8).digest()
@@ -67,11 +67,13 @@ def value_token(field: int, value: str) -> str:
 
 def row_tokens(index: FullTextIndex, row: Any, state: str) -> str:
     """Return all tokens of a row as one text; ``state`` are those of its branch and state."""
-    found = [state]
-    for field, name in enumerate(index.tokens):
-        if value := getattr(row, name):
-            found.append(value_token(field, value))
-    return " ".join(found)
+    return join_tokens(state, *[getattr(row, name) for name in index.tokens])
+
+
+@lru_cache(maxsize=4096)  # the rows of a commit share their values
+def join_tokens(state: str, *values: str) -> str:
+    tokens = (value_token(field, value) for field, value in enumerate(values) if value)
+    return " ".join([state, *tokens])
 
 
 def vector_slot(project_id: object, model: str, content_hash: str) -> str:

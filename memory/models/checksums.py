@@ -4,7 +4,7 @@ Columns at their default are left out, so that a new column with a default chang
 that renames a column or fills it must compute the checksums of its rows anew.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from hashlib import blake2b
@@ -14,6 +14,7 @@ from uuid import UUID
 
 from django.db import models
 
+from memory.db.columns import join_columns, once_each, read_columns
 from memory.db.fields import JSONTextField, dumps
 
 DIGEST_BYTES = 8  # as many as a whole number of the database has
@@ -23,21 +24,38 @@ Encoder = Callable[[Any], str]
 
 def compute_checksum(row: Any) -> int:
     """Return the checksum of a row's content, which is the same in every database."""
-    model: Any = type(row)
+    return compute_checksums([row])[0]
+
+
+def set_checksums(rows: Sequence[Any]) -> None:
+    """Compute the checksums of the content of rows of one model, which every write of it ends with."""
+    for row, checksum in zip(rows, compute_checksums(rows), strict=True):
+        row.checksum = checksum
+
+
+def compute_checksums(rows: Sequence[Any]) -> list[int]:
+    """Return the checksums of rows of one model, of which there must be one."""
+    model: Any = type(rows[0])
     get_values, columns = list_columns(model)
     parts = [
-        encode_column(name, value, encode)
-        for (name, default, encode), value in zip(columns, get_values(row), strict=True)
-        if value != default
+        encode_column(name, default, encode if len(values) == 1 else once_each(encode), values)
+        for (name, default, encode), values in zip(columns, read_columns(get_values, rows), strict=True)
+        if len(values) > 1 or values[0] != default
     ]
-    return hash_text("".join(parts))
+    return [hash_text("".join(texts)) for texts in join_columns([[""], *parts], len(rows))]
 
 
-def encode_column(name: str, value: Any, encode: Encoder) -> str:
-    if value is None:
-        return f"{name}!"
-    text = encode(value)
-    return f"{name}{len(text)}:{text}"  # its length before it: no two rows have the same input of the hash
+def encode_column(name: str, default: Any, encode: Encoder, values: Sequence[Any]) -> list[str]:
+    """Return what each value of a column is in the input of the hash."""
+    return [
+        ""
+        if value == default
+        else f"{name}!"
+        if value is None
+        # Its length before it: no two rows have the same input.
+        else f"{name}{len(text := encode(value))}:{text}"
+        for value in values
+    ]
 
 
 def hash_text(text: str) -> int:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import models
 
-from memory.db.lineage import EndUser
+from memory.db.lineage import EVERYBODY, EndUser
 
 
 class OfEndUser(models.Model):
@@ -25,7 +25,7 @@ OF_NOBODY = {"user_id": "", "app_id": ""}  # the condition of what leaves a proj
 
 def get_owner(row: Any) -> EndUser:
     """Return the end user and the app that a row belongs to."""
-    return EndUser(row.user_id, row.app_id)
+    return EndUser(row.user_id, row.app_id) if row.user_id or row.app_id else EVERYBODY
 
 
 def is_of_another(one: Any, other: Any) -> bool:

@@ -19,5 +19,5 @@ def norm_hash(text: str) -> str:
 
 def judged_hash(text: str, essence: str, category: str) -> str:
     # Each part follows its length: no two triples have the same input of the hash.
-    joined = "".join(f"{len(part)}:{part}" for part in (text, essence, category))
+    joined = f"{len(text)}:{text}{len(essence)}:{essence}{len(category)}:{category}"
     return hashlib.sha256(joined.encode()).hexdigest()[:32]

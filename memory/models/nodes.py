@@ -9,6 +9,8 @@ next millisecond and never goes back.
 import secrets
 import threading
 import uuid
+from collections.abc import Sequence
+from struct import unpack
 
 from django.db import connection, models, transaction
 
@@ -20,8 +22,10 @@ from memory.processes import after_fork
 EPOCH_MS = 1_704_067_200_000  # 2024-01-01T00:00:00Z
 NODES = 1024
 RANDOM_MASK = (1 << 62) - 1  # of a UUID version 7
-PER_MS = 4096
+COUNTER_BITS = 12
+PER_MS = 1 << COUNTER_BITS
 RID_MS_SHIFT = 22  # bits of node and counter
+SPARE_MS = 1000  # of a lease that is extended: many ids at once are of several milliseconds
 
 
 class Node(models.Model):
@@ -42,22 +46,22 @@ class Lease:
         self.holder = uuid.uuid4()
         self.until = lease_end()
         self.node = self._find_number(self.until)
-        self._ms, self._counter = 0, 0
+        self._last = 0  # milliseconds, and the counter behind them
 
-    def next_id(self) -> int | None:
-        """Return the next id; None when the lease has expired."""
-        ms = max(read_ms(), self._ms)
-        if ms > self._ms:
-            self._ms, self._counter = ms, 0
-        elif self._counter == PER_MS - 1:
-            self._ms, self._counter = ms + 1, 0
-        else:
-            self._counter += 1
-        return self._ms << RID_MS_SHIFT | self.node << 12 | self._counter if self._ms < self.until else None
+    def take_ids(self, count: int) -> Sequence[int]:
+        """Return the next ids; none when the lease has expired."""
+        first = max(read_ms() << COUNTER_BITS, self._last + 1)
+        self._last = first + count - 1
+        if self._last >> COUNTER_BITS >= self.until:
+            return ()
+        return [self._build_id(*divmod(at, PER_MS)) for at in range(first, first + count)]
+
+    def _build_id(self, ms: int, counter: int) -> int:
+        return ms << RID_MS_SHIFT | self.node << COUNTER_BITS | counter
 
     def extend_lease(self) -> bool:
         """Extend the lease; return False when another process has the number."""
-        until = max(lease_end(), self._ms + 1)
+        until = max(lease_end(), (self._last >> COUNTER_BITS) + SPARE_MS)
         if lease := Node.objects.filter(number=self.node, holder=self.holder).update(leased_until=until):
             self.until = until
         return bool(lease)
@@ -104,23 +108,27 @@ class RowIds:
                     self._shared = lease
 
     def __call__(self) -> int:
-        while (rid := self._take_id()) is None:
-            if connection.in_atomic_block:
-                return self._get_transaction_id()
-            self.ensure_lease()
-        return rid
+        return self.take_ids(1)[0]
 
-    def _take_id(self) -> int | None:
+    def take_ids(self, count: int) -> Sequence[int]:
+        """Return so many ids, one after the other."""
+        while not (rids := self._take_shared(count)) and count:
+            if connection.in_atomic_block:
+                return self._take_in_transaction(count)
+            self.ensure_lease()
+        return rids
+
+    def _take_shared(self, count: int) -> Sequence[int]:
         with self._lock:
-            return self._shared.next_id() if self._shared else None
+            return self._shared.take_ids(count) if self._shared else ()
 
     def _lasts_long(self) -> bool:
         with self._lock:
             until = self._shared.until if self._shared else 0
         return until - read_ms() > conf().commit_node_seconds * 500
 
-    def _get_transaction_id(self) -> int:
-        """Return an id under a lease that exists only in the running transaction.
+    def _take_in_transaction(self, count: int) -> Sequence[int]:
+        """Return ids under a lease that exists only in the running transaction.
 
         If it were shared, its row could be rolled back while others generate ids with it.
         """
@@ -129,9 +137,9 @@ class RowIds:
             lease, mark = Lease(), _Mark()
             self._inside.lease = (lease, mark)
             transaction.on_commit(mark)
-        while (rid := lease.next_id()) is None:
+        while not (rids := lease.take_ids(count)):
             lease.extend_lease()
-        return rid
+        return rids
 
 
 class _Mark:
@@ -180,13 +188,22 @@ class PublicIds:
         self._last = 0
 
     def __call__(self) -> uuid.UUID:
+        return self.take_ids(1)[0]
+
+    def take_ids(self, count: int) -> list[uuid.UUID]:
+        """Return so many ids, one after the other."""
+        drawn = unpack(f"{count + 1}Q", secrets.token_bytes(8 * (count + 1)))
         with self._lock:
             # A millisecond starts in its lower half, so that two processes rarely collide.
-            drawn = secrets.randbits(62 + 11)
-            start = (clock.read_ms() << 12) | drawn >> 62
-            self._last = max(self._last + 1, start)
-            ms, count = self._last >> 12, self._last & 0xFFF
-        return uuid.UUID(int=ms << 80 | 7 << 76 | count << 64 | 1 << 63 | drawn & RANDOM_MASK)
+            start = clock.read_ms() << COUNTER_BITS | drawn[count] >> 53
+            first = max(self._last + 1, start)
+            self._last = first + count - 1
+        return [self._build_id(first + at, drawn[at]) for at in range(count)]
+
+    @staticmethod
+    def _build_id(at: int, drawn: int) -> uuid.UUID:
+        ms, counter = at >> COUNTER_BITS, at & PER_MS - 1
+        return uuid.UUID(int=ms << 80 | 7 << 76 | counter << 64 | 1 << 63 | drawn & RANDOM_MASK)
 
 
 new_uuid = PublicIds()

@@ -106,7 +106,7 @@ def cut_long_words(data: bytes) -> list[str]:
 
 def find_in_lists(text: str, spans: Spans) -> None:
     """Add the secrets of lists of words in quotes, as in code and in JSON."""
-    if not any(hint in text for hint in HINTS):
+    if not ("-" in text or "/user:" in text) or not any(hint in text for hint in HINTS):
         return
     for listed in LIST.finditer(text):
         places = [found.span(found.lastgroup or 0) for found in WORD.finditer(text, *listed.span())]

@@ -43,7 +43,7 @@ from memory.engines.fields.deletion import DRY_DELETION, ERASE, MANY
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, Sorting, paginate
-from memory.engines.support.usage import count_growth, measure_row
+from memory.engines.support.usage import count_growth, measure_rows
 from memory.engines.versions.branch_access import list_allowed_branches
 from memory.engines.versions.commits import lock_branches
 from memory.engines.versions.lookup import MAIN
@@ -368,9 +368,9 @@ def show_again(bundle: Bundle, actor: Actor) -> None:
 
 def empty_bundle(bundle: Bundle) -> None:
     """Delete all of a bundle but its name, version and checksum, under which it may have left."""
-    size = measure_row(bundle)
+    size = measure_rows([bundle])
     bundle.origin, bundle.bundle_data, bundle.description = DELETED, "", ""
     bundle.signature = bundle.public_key = ""
     bundle.size, bundle.counts, bundle.left_out, bundle.redacted = 0, {}, {}, 0
     bundle.save(force_update=True)
-    count_growth(bundle.project_id, 0, measure_row(bundle) - size)
+    count_growth(bundle.project_id, 0, measure_rows([bundle]) - size)

@@ -54,7 +54,7 @@ def attach_new(facts: Sequence[Fact], project_id: UUID) -> Sequence[Fact]:
     """Set the derived fields of facts just stored, which have no verdicts, confirmations or use yet."""
     states = get_embedding_states(project_id, {fact.content_hash for fact in facts})
     for fact in facts:
-        apply_assessment(fact, Assessment())
+        apply_assessment(fact, NOTHING)
         fact.access_count, fact.last_accessed_at = 0, None
         fact.embedding_state, fact.embedding_model = read_embedding(fact, states)
     return facts

@@ -18,6 +18,7 @@ from memory.engines.facts import rules
 from memory.engines.facts.assessment import has_verdict, list_sources
 from memory.engines.facts.end_user_room import check_user_room
 from memory.engines.facts.known_texts import KnownTexts
+from memory.engines.facts.prototypes import Prototype, pack_all_but
 from memory.engines.fields.common import DEDUPLICATE, STATED_CHECKS
 from memory.engines.support.validation import check_boolean, secrets_found, validate
 from memory.engines.versions.commits import CommitWriter
@@ -25,6 +26,7 @@ from memory.engines.versions.repositories import find_named_repository, find_rep
 from memory.engines.versions.session_activity import SessionOrigin, begin_sessions
 from memory.exceptions import Invalid, TooLarge
 from memory.models import Confirmation, Fact, FactAssessment, NearCheck
+from memory.models.nodes import new_uuid
 from memory.queue.producer import enqueue
 
 NOTHING: Mapping[str, Any] = {}
@@ -57,6 +59,8 @@ class FactBatch:
         actor = actor.for_owner(parent) if parent else actor  # a fact stays whose it was
         self.actor, self.status, self.deduplicate, self.parent = actor, status, deduplicate, parent
         self._stated: tuple[Mapping[str, str], Actor] = ({}, actor.with_origin())
+        self._prototypes: dict[bytes, Prototype] = {}  # by all that facts have but their texts
+        self._uids = iter(new_uuid.take_ids(len(facts)))
         self._compared: dict[int, bool] = {}  # whether a row is compared, where its fact says so for itself
         items = enumerate(secrets_found.walk("facts", facts))
         self.rows = [self._build_row(index, values, len(facts)) for index, values in items]
@@ -77,8 +81,23 @@ class FactBatch:
             raise Invalid("A fact must be an object.", field="")
         stated = {name: value for name, value in values.items() if name != DEDUPLICATE.name}
         compared = check_boolean(DEDUPLICATE.name, values.get(DEDUPLICATE.name, self.deduplicate))
-        row = self.build_fact(stated)
-        self._compared[id(row)] = compared
+        row = self._build_like(stated)
+        if compared is not self.deduplicate:
+            self._compared[id(row)] = compared
+        return row
+
+    def _build_like(self, values: Mapping[str, Any]) -> Fact:
+        """Build a row as ``build_fact``, of a fact that differs from one before in its text alone by checking
+        that one.
+        """
+        if not (key := pack_all_but(values, "fact_text")):
+            return self.build_fact(values)
+        if prototype := self._prototypes.get(key):
+            return prototype.build_fact(values["fact_text"], self._next_uid())
+        secrets = secrets_found.get_seen()
+        row = self.build_fact(values)
+        if secrets == secrets_found.get_seen():  # each secret counts, so it is found in each row
+            self._prototypes[key] = Prototype(row, is_own="essence" in values)
         return row
 
     def build_fact(
@@ -93,11 +112,15 @@ class FactBatch:
         fields = rules.clean_new(rest, reserved=reserved, checked=checked)
         fields.setdefault("source", actor.label)
         fields.setdefault("repository", None)  # until its session is known
-        fact = build_row(Fact, {**fields, "status": self.status, **actor.owner_fields(), **checked})
+        own = {"rid": None, "uid": self._next_uid()}  # the commit numbers its rows
+        fact = build_row(Fact, {**own, **fields, "status": self.status, **actor.owner_fields(), **checked})
         if self.parent:
             fact.parent_id = self.parent.uid
         fact.compute_hashes()
         return fact
+
+    def _next_uid(self) -> UUID:
+        return next(self._uids, None) or new_uuid()
 
     def _find_actor(self, stated: Mapping[str, str]) -> Actor:
         """Return the actor with the origin that a fact states, mostly the same as the fact before."""
@@ -128,7 +151,7 @@ class FactBatch:
         self.enqueue_embedding(commit, fresh)
         commit.add_rows(fresh)
         self.confirm_facts(commit, results)
-        commit.targets += [str(row.uid) for row in fresh]
+        commit.targets += [row.uid for row in fresh]
         return results
 
     def _become_proposals(self) -> None:
@@ -215,7 +238,8 @@ class FactBatch:
         repository, else that of its session, else the actor's.
         """
         own = find_named_repository(self.actor)
-        named = {row.session_id: SessionOrigin.of_row(row) for row in self.rows if row.session_id}
+        last = {row.session_id: row for row in self.rows if row.session_id}
+        named = {key: SessionOrigin.of_row(row) for key, row in last.items()}
         known = begin_sessions(commit.branch, commit.at, named, own) if named else {}
         commit.sessions |= set(named)
         for row in self.rows:

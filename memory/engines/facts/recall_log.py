@@ -10,7 +10,7 @@ from django.utils import timezone
 from memory.actors import Actor
 from memory.db.bulk_sql import insert_all
 from memory.db.raw_select import select_equal
-from memory.engines.support.usage import measure_row, write_growth
+from memory.engines.support.usage import measure_rows, write_growth
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.erased import closed_sessions, erased_uids
 from memory.models import FactUse, RecallLog
@@ -67,7 +67,7 @@ def write_recalls(waiting: Mapping[UUID, RecallLog]) -> None:
     for project_id in projects:
         of_project = [log for log in logs if log.project_id == project_id]
         blank_queries(project_id, of_project)
-        write_growth({project_id: (len(of_project), sum(map(measure_row, of_project)))})
+        write_growth({project_id: (len(of_project), measure_rows(of_project))})
     insert_all(logs)
     for project_id in projects:
         counts: dict[UUID, int] = {}

@@ -6,10 +6,11 @@ the count. See docs/decisions/0069.
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache, partial
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.bulk_sql import insert_all
+from memory.db.columns import once_each
 from memory.db.expressions import TotalBytes
 from memory.db.fields import dumps
 from memory.db.model_graph import path_to
@@ -211,13 +213,12 @@ def count_rows(project_id: UUID, rows: Iterable[models.Model], size: int = 0) ->
     """Count rows that this transaction adds, when it commits, but for those that Day1 makes by itself;
     ``size`` is of further content.
     """
-    number = 0
+    counted: dict[type, list[models.Model]] = {}
     for row in rows:
-        if is_derived(row):
-            continue
-        number += 1
-        size += measure_row(row)
-    count_growth(project_id, number, size)
+        if not is_derived(row):
+            counted.setdefault(type(row), []).append(row)
+    number = sum(map(len, counted.values()))
+    count_growth(project_id, number, size + sum(map(measure_rows, counted.values())))
 
 
 def count_growth(project_id: UUID, rows: int, size: int) -> None:
@@ -231,24 +232,27 @@ def add_growth(project_id: UUID, rows: int, size: int) -> None:
     buffer.add_value("usage", project_id, (rows, size))
 
 
-def measure_row(row: models.Model) -> int:
-    """Return the bytes of the texts of a row."""
-    total, columns = 0, row.__dict__
-    for name in list_text_columns(type(row)):
-        value = columns[name]
-        if isinstance(value, str) and value.isascii():
-            total += len(value)
-        elif value is not None:
-            total += measure_value(value) if value else len("{}")
-    return total
+def measure_rows(rows: Sequence[models.Model]) -> int:
+    """Return the bytes of the texts of rows of one model."""
+    columns = zip(*map(text_getter(type(rows[0])), rows), strict=True)
+    return sum(map(measure_column, columns))
 
 
-def measure_value(value: Any) -> int:
+def measure_column(values: Sequence[Any]) -> int:
+    """Return the bytes of the values of a column; an empty list or object is as long as it is as JSON."""
+    try:
+        return measure_value("".join(values))
+    except TypeError:  # not of texts alone
+        stored, write = (value for value in values if value is not None), once_each(dumps)
+        return sum(measure_value(value, write) if value or value == "" else len("{}") for value in stored)
+
+
+def measure_value(value: Any, write: Callable[[Any], str] = dumps) -> int:
     """Return the bytes of a text, of bytes, or of a value as JSON."""
     if isinstance(value, bytes | memoryview):
         return len(value)
-    text = value if isinstance(value, str) else dumps(value)
-    return len(text.encode("utf-8", "replace"))
+    text = value if isinstance(value, str) else write(value)
+    return len(text if text.isascii() else text.encode("utf-8", "replace"))
 
 
 @cache
@@ -259,6 +263,12 @@ def list_text_columns(model: type[models.Model]) -> tuple[str, ...]:
         for field in model._meta.concrete_fields
         if isinstance(field, TEXTS) and not field.choices and not field.unique
     )
+
+
+@cache
+def text_getter(model: type[models.Model]) -> Callable[[Any], tuple[Any, ...]]:
+    names = list_text_columns(model)
+    return attrgetter(*names) if len(names) > 1 else lambda row: tuple(getattr(row, name) for name in names)
 
 
 @cache

@@ -92,6 +92,7 @@ class SecretsFound:
 
     def are_kept(self) -> bool:
         """Return whether the project of this call stores secrets; False where none is known."""
+        self._local.seen = self.get_seen() + 1
         project_id = getattr(self._local, "project_id", None)
         return Project.objects.filter(pk=project_id, redact_secrets=False).exists() if project_id else False
 
@@ -111,6 +112,10 @@ class SecretsFound:
     def list_fields(self) -> list[str]:
         """Return the names of the fields, in the order in which they were checked."""
         return list(getattr(self._local, "fields", ()))
+
+    def get_seen(self) -> int:
+        """Return how many secrets this thread has come upon, kept or removed."""
+        return getattr(self._local, "seen", 0)
 
     def get_count(self) -> int:
         return getattr(self._local, "count", 0)

@@ -29,6 +29,7 @@ from memory.engines.versions.session_activity import SessionOrigin, begin_sessio
 from memory.exceptions import BranchArchived, BranchNotFound, BranchReadOnly, NotFound, TooLarge
 from memory.metrics import count_commit
 from memory.models import OPEN, Branch, BranchedModel, Commit
+from memory.models.checksums import set_checksums
 from memory.models.nodes import next_rid
 
 Row = TypeVar("Row", bound=BranchedModel)
@@ -111,7 +112,7 @@ class CommitWriter:
         self.added = self.changed = self.removed = 0
         self.turns = 0  # of persons, in its messages: they advance the branch's cycle
         self.side_rows = 0  # rows outside the version tables that belong to this commit
-        self.targets: list[str] = []
+        self.targets: list[str | UUID] = []
         self.detail: dict[str, Any] = {}  # what the audit entry says besides
         self.source: tuple[Branch, int | None] | None = None  # of a merge: the source, and its seq
         self.reverts: UUID | None = None  # the commit that this one takes back
@@ -156,8 +157,8 @@ class CommitWriter:
         tombstone. Raises RuntimeError for a uid that is visible, or was removed in this commit.
         """
         removed = self._load_tombstones(rows)
-        for row in rows:
-            self._stamp_row(row, prev=removed.get(row.uid))
+        for row, rid in zip(rows, next_rid.take_ids(len(rows)), strict=True):
+            self._stamp_row(row, removed.get(row.uid), rid=rid)
         own = [row for row in removed.values() if row.branch_id == self.branch.pk]
         self._close_all(own)
         self._insert_rows(rows)
@@ -263,6 +264,7 @@ class CommitWriter:
 
     def _overwrite_version(self, own: Row, new: Row) -> Row:
         """Overwrite a version of this commit; its content is new, so no old vid applies."""
+        new.set_checksum()
         new.rid = new.vid = own.rid
         new.prev_vid = own.prev_vid if own.vid == own.rid else own.vid
         new.merged_vid, new.version = own.merged_vid, own.version
@@ -292,10 +294,18 @@ class CommitWriter:
             raise RuntimeError(f"some of them have versions of their own on {self.branch.name}: change those")
 
     def _stamp_row(
-        self, row: BranchedModel, prev: BranchedModel | None, deleted: bool = False, **graph: Any
+        self,
+        row: BranchedModel,
+        prev: BranchedModel | None,
+        deleted: bool = False,
+        rid: int = 0,
+        **graph: Any,
     ) -> None:
-        row.rid = next_rid()
-        row.branch, row.seq_from, row.seq_to, row.deleted = self.branch, self.seq, OPEN, deleted
+        """Set what identifies a version, all but the checksum of its content."""
+        row.rid = rid or next_rid()
+        row.__dict__["branch_id"] = self.branch.pk  # past Django's descriptor, which is slow
+        row._state.fields_cache["branch"] = self.branch
+        row.seq_from, row.seq_to, row.deleted = self.seq, OPEN, deleted
         row.vid = row.rid
         row.prev_vid = prev.vid if prev else None
         row.version = prev.version + 1 if prev else 1
@@ -304,7 +314,6 @@ class CommitWriter:
             setattr(row, name, value)
         row.slot = None if deleted else f"{self.branch.pk}:{row.identity()}"
         row.created_at = row.created_at or self.at
-        row.set_checksum()
 
     @property
     def remaining_rows(self) -> int:
@@ -315,6 +324,7 @@ class CommitWriter:
         if len(rows) > self.remaining_rows:
             raise TooLarge(what="The commit", limit=f"{MAX_COMMIT_ROWS} rows")
         if rows:
+            set_checksums(rows)
             insert_all(rows)
             self._fresh.update((row.rid, row) for row in rows)
 
@@ -388,7 +398,7 @@ class CommitWriter:
         insert_all([commit])
         detail = {"branch": self.branch.name, "seq": self.seq, **counts}
         detail |= ({"agent_id": actor.agent_id} if actor.agent_id else {}) | self.detail
-        target = self.targets[0] if len(self.targets) == 1 else f"{self.branch.name}@{self.seq}"
+        target = str(self.targets[0]) if len(self.targets) == 1 else f"{self.branch.name}@{self.seq}"
         record_entry(actor, self.kind, target, detail, self.at, [commit, *self._fresh.values()])
         count_commit(self.kind)
         self.commit = commit
