@@ -151,6 +151,9 @@ class Actor:
 
         Raises AgentForbidden for another's agent, UserForbidden for another's end user or app.
         """
+        is_stated = session_id or task_id or agent_id or user_id or app_id
+        if not is_stated and self.bound_agent in ("", self.agent_id):
+            return self
         if self.bound_agent and agent_id and agent_id != self.bound_agent:
             raise AgentForbidden()
         end_user = self._choose_user(EndUser(user_id, app_id))

@@ -40,6 +40,7 @@ SET = lazy_pattern(
     r"|python[\d.]*\s+-m(?=\s))\s*"
 )
 PLACED = lazy_pattern(r"^[\w.@~$/-]*/(?:\.?bin|Scripts)/(?=[\w.-])")
+QUOTE = lazy_pattern(r"[\"'\\\t\r\n]")  # without these a line is its words
 PYTHON = lazy_pattern(r"^python[\d.]+(?=\s|$)")
 SILENCED = lazy_pattern(r"\s*(?:2>&1|2>\s*/dev/null|;)$")
 MAX_LOOK_LENGTH = 10_000  # of a line whose commands are told apart
@@ -154,6 +155,8 @@ def strip_once(line: str) -> str:
 
 def unquote(line: str) -> str:
     """Return a line without the quotes of its words."""
+    if not QUOTE.search(line):
+        return " ".join(filter(None, line.split(" ")))
     try:
         return " ".join(shlex.split(line))
     except ValueError:

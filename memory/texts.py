@@ -66,6 +66,8 @@ def split_names(text: str) -> list[str]:
 
 def make_storable(text: str) -> str:
     """Replace what no database stores: NUL, and halves of surrogate pairs."""
+    if text.isascii() and "\x00" not in text:  # as most are
+        return text
     return UNSTORABLE.sub("\ufffd", text)
 
 

@@ -24,7 +24,7 @@ from conversations.engines.told import AT_START
 from memory.actors import Actor
 from memory.conf import conf
 from memory.db.backend import get_backend
-from memory.db.bulk_sql import insert_all, update_one
+from memory.db.bulk_sql import build_row, insert_all, update_one
 from memory.db.raw_select import select_equal
 from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.access.key_activity import TEST_SURFACE
@@ -202,7 +202,7 @@ def _store_new(events: Sequence[HookEvent], actor: Actor, branch_name: str) -> S
 def _record_keys(keys: Sequence[str], actor: Actor) -> None:
     """Record the keys of stored events, behind what is read for them."""
     now = timezone.now()
-    rows = [IngestedEvent(pk=key, project_id=actor.project_id, at=now) for key in keys]
+    rows = [build_row(IngestedEvent, {"id": key, "project_id": actor.project_id, "at": now}) for key in keys]
     insert_all(rows)  # waits for a concurrent transaction
     count_rows(actor.project_id, rows)
 

@@ -85,6 +85,7 @@ OUTPUT_NAMES = (
 CLAUDE_CODE = "claude-code"
 MAX_ID_LENGTH = 200
 MAX_DURATION_MS = 2**31
+CLEAN = partial(without_secrets, "event")
 OWN_FIELDS = "day1"  # key of the fields that Day1's own client adds: client, root, at, nonce
 
 
@@ -182,7 +183,7 @@ def _normalise_name(spelled: str) -> str:
 
 def clean_text(value: Any) -> Any:
     """Return a JSON value without private parts and secrets, which are counted for the response."""
-    return text_cleaning.clean(value, partial(without_secrets, "event"))
+    return value and text_cleaning.clean(value, CLEAN)
 
 
 def clean_id(value: Any) -> str:

@@ -73,10 +73,11 @@ class EventRows:
         self.messages: dict[UUID, list[Message]] = {}
         self.observations: list[Observation] = []
         self._sessions: dict[str, Session] = {}
+        self._agents: dict[tuple[str, str, str], Actor] = {}
         self._long: Counter[str] = Counter()  # bytes of long texts, by session
 
     def take(self, event: HookEvent) -> None:
-        who = get_event_actor(self.actor, event)
+        who = self._name_agent(event)
         self.newest = None
         if event.name in self.begins:  # before its session is written: it was read ahead
             self._find_conversation(event, who)
@@ -98,6 +99,13 @@ class EventRows:
             event.tool, event.input
         ):
             self._add_tool_call(event, who)
+
+    def _name_agent(self, event: HookEvent) -> Actor:
+        """Return the actor of an event, mostly the same as of the event before."""
+        own = (event.session, event.client, event.agent)
+        if own not in self._agents:
+            self._agents[own] = get_event_actor(self.actor, event)
+        return self._agents[own]
 
     def write(self) -> None:
         calls = EarlierCalls(self.commit, self.observations)  # read before anything is written
@@ -223,6 +231,7 @@ class EventRows:
             event, text_cleaning.cut_middle(text_cleaning.strip_injected(text_cleaning.read_output(output)))
         )
         message = self._add_message(event, who, role=Role.TOOL_RESULT, content=content, tool_calls=[call])
+        content = message.content  # without what only its parts together tell to be a secret
         result = text_cleaning.with_status(output, content, event.client)
         if failed:
             result = {"error": content or "failed", "interrupted": event.interrupted}
@@ -232,7 +241,7 @@ class EventRows:
             "message_id": message.uid,  # which has the output
             "raw_output": result,
         }
-        self.observations.append(build_observation(fields, who))
+        self.observations.append(build_observation(fields, who, is_clean=True))
 
     def _note_failure(self, event: HookEvent, who: Actor) -> None:
         """Record a failed turn as an observation: it is no answer of the assistant."""

@@ -87,10 +87,10 @@ def remove_private(value: Any) -> Any:
     """Return a JSON value that can be stored, without the private parts of its texts and names."""
     if isinstance(value, str):
         return remove_private_blocks(make_storable(value))
-    if isinstance(value, Mapping):
-        return {remove_private(str(name)): remove_private(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [remove_private(part) for part in value]
+    if isinstance(value, dict | Mapping):
+        return {remove_private(str(name)): remove_private(part) for name, part in value.items()}
     return value
 
 

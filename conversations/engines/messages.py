@@ -140,7 +140,7 @@ class MessageEngine:
         enqueue_embedding(commit, rows)
         commit.add_rows(rows)
         commit.begin_sessions(rows)
-        commit.targets += [str(row.uid) for row in rows]
+        commit.targets += [row.uid for row in rows]
         commit.turns += sum(row.role == Role.USER for row in rows)
         return rows
 
@@ -149,7 +149,7 @@ class MessageEngine:
         _number(commit, conversation, rows)
         add_copies(commit, rows)
         enqueue_embedding(commit, rows)
-        commit.targets += [str(row.uid) for row in rows]
+        commit.targets += [row.uid for row in rows]
 
     def make_room(self, commit: CommitWriter, conversation: Conversation, rows: Sequence[Neighbour]) -> None:
         """Assign numbers to rows that belong between others of a conversation; those that follow move on.
@@ -272,7 +272,7 @@ def build_message(stated: Mapping[str, Any], actor: Actor) -> Message:
     content = fields["content"] = fields.get("content") or ""
     fields.setdefault("token_count", count_tokens(content))
     fields.setdefault("embed", fields["role"] in EMBEDDED)
-    message = build_row(Message, {**fields, **actor.owner_fields()})
+    message = build_row(Message, {"rid": None, **fields, **actor.owner_fields()})
     message.compute_hashes()
     return message
 

@@ -31,12 +31,13 @@ def insert_all(
         return 0
     connection = connections[using]
     sql, get_values, prepared = insert_statement(type(rows[0]), ignore_conflicts, using)
-    columns = read_columns(get_values, rows)
-    for index, convert in prepared:
-        columns[index] = convert_column(columns[index], convert)
-    params = list(join_columns(columns, len(rows)))
-    if len(rows) == 1 and not ignore_conflicts and get_backend(using).keep_write(sql, params[0]):
-        return 1
+    params: Sequence[Sequence[Any]]
+    if len(rows) == 1:
+        params = [convert_row(get_values(rows[0]), prepared)]
+        if not ignore_conflicts and get_backend(using).keep_write(sql, params[0]):
+            return 1
+    else:
+        params = convert_rows(read_columns(get_values, rows), prepared, len(rows))
     with connection.cursor() as cursor:
         cursor.executemany(sql, params)
         return int(cursor.rowcount)
@@ -120,9 +121,13 @@ def keep_insert(row: models.Model, renewed: Sequence[str], *, using: str = "defa
     return backend.keep_write(f"{update} AND {quote(column)} = %s", values)
 
 
-def convert_column(values: Column, convert: Callable) -> Column:
-    convert = convert if len(values) == 1 else once_each(convert)
-    return [None if value is None else convert(value) for value in values]
+def convert_rows(
+    columns: list[Column], prepared: Sequence[tuple[int, Callable]], count: int
+) -> Sequence[Sequence[Any]]:
+    for index, each in prepared:
+        convert = once_each(each)
+        columns[index] = [None if value is None else convert(value) for value in columns[index]]
+    return list(join_columns(columns, count))
 
 
 def convert_row(values: tuple, prepared: Sequence[tuple[int, Callable]]) -> list:

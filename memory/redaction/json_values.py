@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from functools import lru_cache
+from types import NoneType
 from typing import Any
 
 from memory.patterns import lazy_pattern
@@ -25,6 +26,10 @@ NUMBER = lazy_pattern(r"(?i)pass|(?:^|[_. -])pin$")  # names of secrets that may
 VALUES = ("value", "default", "val", "v")  # names under the name of a secret that hold it
 LABELS = ("name", "key", "field", "label", "id", "k", "property")  # beside those, what says what it is
 MAX_NAMES = 4096  # that are remembered
+SINGLE, WHOLE = (
+    (str, int, float, NoneType),
+    (dict, list, tuple, Mapping),
+)  # values without and with parts
 
 
 def redact_all(value: Any) -> Any:
@@ -73,13 +78,11 @@ def redact_part(value: Any, depth: int) -> Any:
     """Redact a part of a JSON value."""
     if isinstance(value, str):
         return redact_text(value)
-    if isinstance(value, Mapping | list | tuple) and depth >= MAX_DEPTH:
+    if isinstance(value, SINGLE) or not isinstance(value, WHOLE):
+        return value
+    if depth >= MAX_DEPTH:
         return redact_text(json_text(value))
-    if isinstance(value, Mapping):
-        return redact_mapping(value, depth)
-    if isinstance(value, list | tuple):
-        return redact_list(value, depth)
-    return value
+    return redact_mapping(value, depth) if isinstance(value, Mapping) else redact_list(value, depth)
 
 
 def redact_list(value: list[Any] | tuple[Any, ...], depth: int) -> list[Any]:
@@ -132,17 +135,19 @@ def redact_value(name: str, value: Any, depth: int) -> Any:
     """Redact a value that stands under a name."""
     if isinstance(value, str):
         return redact_named(name, value)
-    if isinstance(value, list | tuple) and depth < MAX_DEPTH and (is_name_of_secret(name) or is_plural(name)):
-        return [redact_value(name, part, depth + 1) for part in value]
-    if isinstance(value, Mapping) and depth < MAX_DEPTH and (is_name_of_secret(name) or is_plural(name)):
-        return redact_mapping(value, depth, name)
     if isinstance(value, int) and value > 999 and NUMBER.search(name) and is_name_of_secret(name):
         return f"{MARK}{NAMED}]"
-    return redact_part(value, depth)
+    if isinstance(value, SINGLE) or depth >= MAX_DEPTH or not (is_name_of_secret(name) or is_plural(name)):
+        return redact_part(value, depth)
+    if isinstance(value, list | tuple):
+        return [redact_value(name, part, depth + 1) for part in value]
+    return redact_mapping(value, depth, name) if isinstance(value, Mapping) else value
 
 
 def redact_named(name: str, value: str) -> str:
     """Redact a text that stands under a name."""
+    if len(name) <= MAX_NAME and tells_nothing(name):  # as most names do
+        return redact_text(value)
     if len(value) >= 4 and is_name_of_secret(name):
         return value if not is_literal(value) else f"{MARK}{NAMED}]"
     if AUTH.fullmatch(name) and SCHEME.fullmatch(value):
@@ -152,6 +157,13 @@ def redact_named(name: str, value: str) -> str:
     if may_name_secret(name, value) and is_literal(value):
         return f"{MARK}{NAMED}]"
     return redact_text(value)
+
+
+@lru_cache(MAX_NAMES)
+def tells_nothing(name: str) -> bool:
+    """Return whether a name alone says that what stands under it is a text as any other."""
+    is_special = is_name_of_secret(name) or is_plural(name) or has_name(name)
+    return not (is_special or AUTH.fullmatch(name) or COOKIE.fullmatch(name))
 
 
 def is_plural(name: str) -> bool:
@@ -188,13 +200,13 @@ def ends_with_name(name: str) -> bool:
 
 def limit_depth(value: Any, depth: int = 0) -> Any:
     """Return a JSON value whose parts deeper than MAX_DEPTH are replaced with their JSON text."""
-    if isinstance(value, Mapping | list | tuple) and depth >= MAX_DEPTH:
+    if isinstance(value, SINGLE) or not isinstance(value, WHOLE):
+        return value
+    if depth >= MAX_DEPTH:
         return json_text(value)
     if isinstance(value, Mapping):
         return {name: limit_depth(part, depth + 1) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [limit_depth(part, depth + 1) for part in value]
-    return value
+    return [limit_depth(part, depth + 1) for part in value]
 
 
 def json_text(value: Any) -> str:

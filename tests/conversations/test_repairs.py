@@ -1,6 +1,7 @@
 """A repair says what the change was: the lines, or the command, each whole."""
 
 import json
+import shlex
 from uuid import uuid4
 
 import pytest
@@ -15,6 +16,7 @@ from conversations.engines.consolidation.repairs import (
     describe_change,
     describe_repair,
 )
+from memory.command_lines import unquote
 from memory.models import Observation
 
 FAILED = "Executed command: ./run. Result: Exit code 1\nTraceback (most recent call last):\nKeyError: 'port'"
@@ -278,3 +280,13 @@ def test_each_call_is_read_a_few_times_however_many_repairs_are_told() -> None:
     assert "in 0.py: “x = 392” became “x = 399”" in told[0]
     assert told[-1].endswith("ran ./run 197; ran ./run 198.")
     assert ReadCall.read <= 4 * len(rows)
+
+
+@given(st.text(alphabet="ab-$#*|;é\u2003\t\n\r 'ab\"\\", max_size=20))
+def test_a_line_without_quotes_is_its_words(line: str) -> None:
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        assert unquote(line) == line
+    else:
+        assert unquote(line) == " ".join(words)

@@ -13,7 +13,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from memory.actors import IDENTITY, Actor
-from memory.db.bulk_sql import insert_all
+from memory.db.bulk_sql import build_row, insert_all
 from memory.db.errors import StorageRefused
 from memory.db.fields import dumps
 from memory.db.transactions import write_transaction
@@ -106,16 +106,10 @@ def record_entry(
     detail = detail or {}
     if actor.told_at:
         detail, at = detail | {"told_at": (at or actor.told_at).isoformat()}, None
-    entry = AuditEntry(
-        project_id=actor.project_id,
-        at=at or timezone.now(),
-        **actor.identity_fields("actor"),
-        surface=actor.surface,
-        action=action,
-        target=target[:300],
-        detail=detail,
-        request_id=get_request_id() or None,
-    )
+    values = {"project_id": actor.project_id, "at": at or timezone.now(), "surface": actor.surface}
+    values |= {"action": action, "target": target[:300], "detail": detail}
+    values |= {"request_id": get_request_id() or None, **actor.identity_fields("actor")}
+    entry = build_row(AuditEntry, values)
     insert_all([entry])
     count_rows(actor.project_id, [entry, *rows])
     charge_writes(actor, rows)

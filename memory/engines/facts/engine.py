@@ -94,9 +94,8 @@ class FactEngine:
         with open_commit(actor, branch_name, kind, write=Write.EXEMPT if propose else Write.STATE) as commit:
             results = batch.write_facts(commit)
         attach_new([written.fact for written in results if written.created], actor.project_id)
-        annotate_facts(
-            [written.fact for written in results if not written.created], commit.lineage, actor.project_id
-        )
+        if known := [written.fact for written in results if not written.created]:
+            annotate_facts(known, commit.lineage, actor.project_id)
         return BulkWritten(results, commit.commit)
 
     def update_fact(

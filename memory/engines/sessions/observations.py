@@ -99,7 +99,7 @@ class ObservationEngine:
         enqueue_embedding(commit, rows)
         commit.add_rows(rows)
         commit.begin_sessions(rows)
-        commit.targets += [str(row.uid) for row in rows]
+        commit.targets += [row.uid for row in rows]
         return rows
 
     def mark_failed(self, commit: CommitWriter, uids: Sequence[UUID]) -> None:
@@ -195,21 +195,21 @@ class ObservationEngine:
 # ---- row construction ------------------------------------------------------------------------------
 
 
-def build_observation(fields: Mapping[str, Any], actor: Actor) -> Observation:
-    """Build a row from a caller's values, without storing it. Raises UnknownField, Invalid,
-    AgentForbidden.
+def build_observation(fields: Mapping[str, Any], actor: Actor, *, is_clean: bool = False) -> Observation:
+    """Build a row from a caller's values, without storing it; ``is_clean`` says that its texts hold no
+    secrets any more. Raises UnknownField, Invalid, AgentForbidden.
     """
     if not isinstance(fields, Mapping):
         raise Invalid("An observation must be an object.", field="")
-    fields = {
-        **fields,
-        **{name: c.without_secrets(name, fields[name]) for name in OBSERVATION_TEXTS if fields.get(name)},
-    }
+    if not is_clean:
+        texts = [name for name in OBSERVATION_TEXTS if fields.get(name)]
+        fields = {**fields, **{name: c.without_secrets(name, fields[name]) for name in texts}}
     actor = actor.with_origin(
         **c.validate({k: v for k, v in fields.items() if k in STATED_CHECKS}, STATED_CHECKS)
     )
     rest = {k: v for k, v in fields.items() if k not in STATED_CHECKS and k not in OBSERVATION_TEXTS}
-    row = build_row(Observation, {**c.validate(rest, CHECKS), **build_texts(fields), **actor.owner_fields()})
+    values = {**c.validate(rest, CHECKS), **build_texts(fields), **actor.owner_fields()}
+    row = build_row(Observation, {"rid": None, **values})  # the commit numbers its rows
     if not row.summary:
         raise Invalid("An observation needs a summary or a tool_name.", field="summary")
     if "outcome" not in rest and row.tool_name:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache, partial
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 from uuid import UUID
@@ -234,17 +235,10 @@ def add_growth(project_id: UUID, rows: int, size: int) -> None:
 
 def measure_rows(rows: Sequence[models.Model]) -> int:
     """Return the bytes of the texts of rows of one model."""
-    columns = zip(*map(text_getter(type(rows[0])), rows), strict=True)
-    return sum(map(measure_column, columns))
-
-
-def measure_column(values: Sequence[Any]) -> int:
-    """Return the bytes of the values of a column; an empty list or object is as long as it is as JSON."""
-    try:
-        return measure_value("".join(values))
-    except TypeError:  # not of texts alone
-        stored, write = (value for value in values if value is not None), once_each(dumps)
-        return sum(measure_value(value, write) if value or value == "" else len("{}") for value in stored)
+    values, write = list(chain.from_iterable(map(text_getter(type(rows[0])), rows))), once_each(dumps)
+    texts = "".join([value for value in values if isinstance(value, str)])
+    others = [value for value in values if value is not None and not isinstance(value, str)]
+    return measure_value(texts) + sum(measure_value(one, write) if one else len("{}") for one in others)
 
 
 def measure_value(value: Any, write: Callable[[Any], str] = dumps) -> int:

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from memory.actors import Actor
 from memory.db.backend import get_backend, get_index
-from memory.db.bulk_sql import insert_all, update_one
+from memory.db.bulk_sql import build_row, insert_all, update_one
 from memory.db.raw_select import fetch_one
 from memory.db.transactions import write_transaction
 from memory.engines.audit.trail import record_entry
@@ -330,8 +330,8 @@ class CommitWriter:
 
     def begin_sessions(self, rows: Sequence[BranchedModel]) -> None:
         """Create the sessions that rows of this commit name, where they are unknown."""
-        named = {row.session_id: SessionOrigin.of_row(row) for row in rows if row.session_id}
-        if named := {key: who for key, who in named.items() if key not in self.sessions}:
+        last = {row.session_id: row for row in rows if row.session_id not in self.sessions}
+        if named := {key: SessionOrigin.of_row(row) for key, row in last.items() if key}:
             begin_sessions(self.branch, self.at, named, find_named_repository(self.actor))
             self.sessions |= set(named)
 
@@ -379,22 +379,21 @@ class CommitWriter:
     def store_commit(self) -> Commit:
         actor = self.actor
         counts = {"added": self.added, "changed": self.changed, "removed": self.removed}
-        commit = Commit(
-            branch=self.branch,
-            seq=self.seq,
-            at=self.at,
-            kind=self.kind,
-            message=self.message,
-            session_id=actor.session_id,
-            agent_id=actor.agent_id,
-            task_id=actor.task_id,
-            **counts,
-            **actor.identity_fields("actor"),
-            surface=actor.surface,
-            source_branch=self.source[0] if self.source else None,
-            source_seq=self.source[1] if self.source else None,
-            reverts=self.reverts,
-        )
+        source, source_seq = self.source or (None, None)
+        values = {
+            "branch_id": self.branch.pk,
+            "seq": self.seq,
+            "at": self.at,
+            "kind": self.kind,
+            "message": self.message,
+            "surface": actor.surface,
+            "source_branch_id": source and source.pk,
+            "source_seq": source_seq,
+            "reverts": self.reverts,
+        }
+        values |= {**counts, **actor.origin_fields(), **actor.identity_fields("actor")}
+        commit = build_row(Commit, values)
+        commit._state.fields_cache |= {"branch": self.branch, "source_branch": source}
         insert_all([commit])
         detail = {"branch": self.branch.name, "seq": self.seq, **counts}
         detail |= ({"agent_id": actor.agent_id} if actor.agent_id else {}) | self.detail

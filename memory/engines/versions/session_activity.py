@@ -10,6 +10,7 @@ from django.db import transaction
 
 from memory.actors import Actor
 from memory.db.lineage import EndUser
+from memory.db.raw_select import select_equal
 from memory.engines.support.usage import count_rows
 from memory.engines.support.validation import refuse_secret
 from memory.engines.support.write_buffer import buffer
@@ -41,10 +42,10 @@ def begin_sessions(
     a session of another end user.
     """
     touch_sessions(branch, at, named)
-    rows = Session.objects.filter(project=branch.project_id, key__in=named)
     known = {}
     columns = ("key", "project_path", "erased_at", "deleted_at", "user_id", "app_id")
-    for key, path, erased_at, deleted_at, *owner in rows.values_list(*columns):
+    stored = select_equal(Session, columns, project=[branch.project_id], key=named)
+    for key, path, erased_at, deleted_at, *owner in stored:
         require_owner(EndUser(named[key].user_id, named[key].app_id), EndUser(*owner))
         refuse_closed(key, erased_at, deleted_at)
         known[key] = path
@@ -52,6 +53,7 @@ def begin_sessions(
     for key in missing:
         refuse_secret("session_id", key, drawn=False)
     if repository and len(missing) < len(named):
+        rows = Session.objects.filter(project=branch.project_id, key__in=named)
         rows.filter(branch=branch, project_path="").update(project_path=repository)
     new = [
         Session(
@@ -64,9 +66,10 @@ def begin_sessions(
         )
         for key in missing
     ]
-    # Another branch's writer may create the same session at this moment: either row will do.
-    Session.objects.bulk_create(new, ignore_conflicts=True)
-    count_rows(branch.project_id, new)
+    if new:
+        # Another branch's writer may create the same session at this moment: either row will do.
+        Session.objects.bulk_create(new, ignore_conflicts=True)
+        count_rows(branch.project_id, new)
     return {key: known.get(key) or repository for key in named}
 
 
