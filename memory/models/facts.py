@@ -272,11 +272,7 @@ def write_content(text: str, path: str | None, value: Any, end_user: EndUser = E
 
 def write_owner(end_user: EndUser) -> str:
     """Return whose something is, as a part of what tells it from others; "" for nobody's."""
-    return (
-        ""
-        if end_user is EVERYBODY or end_user == EVERYBODY
-        else f"\n{dumps([end_user.user_id, end_user.app_id])}"
-    )
+    return f"\n{dumps([end_user.user_id, end_user.app_id])}" if end_user.user_id or end_user.app_id else ""
 
 
 def build_path(namespace: str, key: str) -> str:

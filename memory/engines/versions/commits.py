@@ -117,6 +117,7 @@ class CommitWriter:
         self.source: tuple[Branch, int | None] | None = None  # of a merge: the source, and its seq
         self.reverts: UUID | None = None  # the commit that this one takes back
         self.sessions: set[str] = set()  # sessions that this commit has begun or reported already
+        self._rids: Iterator[int] = iter(())  # that were taken for rows which follow
         self._fresh: dict[int, BranchedModel] = {}
         self._closed: dict[int, BranchedModel] = {}
         self.commit: Commit | None = None
@@ -157,8 +158,9 @@ class CommitWriter:
         tombstone. Raises RuntimeError for a uid that is visible, or was removed in this commit.
         """
         removed = self._load_tombstones(rows)
-        for row, rid in zip(rows, next_rid.take_ids(len(rows)), strict=True):
-            self._stamp_row(row, removed.get(row.uid), rid=rid)
+        self._rids = iter(next_rid.take_ids(len(rows)))
+        for row in rows:
+            self._stamp_row(row, prev=removed.get(row.uid))
         own = [row for row in removed.values() if row.branch_id == self.branch.pk]
         self._close_all(own)
         self._insert_rows(rows)
@@ -294,15 +296,9 @@ class CommitWriter:
             raise RuntimeError(f"some of them have versions of their own on {self.branch.name}: change those")
 
     def _stamp_row(
-        self,
-        row: BranchedModel,
-        prev: BranchedModel | None,
-        deleted: bool = False,
-        rid: int = 0,
-        **graph: Any,
+        self, row: BranchedModel, prev: BranchedModel | None, deleted: bool = False, **graph: Any
     ) -> None:
-        """Set what identifies a version, all but the checksum of its content."""
-        row.rid = rid or next_rid()
+        row.rid = next(self._rids, None) or next_rid()
         row.__dict__["branch_id"] = self.branch.pk  # past Django's descriptor, which is slow
         row._state.fields_cache["branch"] = self.branch
         row.seq_from, row.seq_to, row.deleted = self.seq, OPEN, deleted
@@ -380,17 +376,9 @@ class CommitWriter:
         actor = self.actor
         counts = {"added": self.added, "changed": self.changed, "removed": self.removed}
         source, source_seq = self.source or (None, None)
-        values = {
-            "branch_id": self.branch.pk,
-            "seq": self.seq,
-            "at": self.at,
-            "kind": self.kind,
-            "message": self.message,
-            "surface": actor.surface,
-            "source_branch_id": source and source.pk,
-            "source_seq": source_seq,
-            "reverts": self.reverts,
-        }
+        values = {"branch_id": self.branch.pk, "seq": self.seq, "at": self.at, "kind": self.kind}
+        values |= {"message": self.message, "surface": actor.surface, "reverts": self.reverts}
+        values |= {"source_branch_id": source and source.pk, "source_seq": source_seq}
         values |= {**counts, **actor.origin_fields(), **actor.identity_fields("actor")}
         commit = build_row(Commit, values)
         commit._state.fields_cache |= {"branch": self.branch, "source_branch": source}
