@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, StorageState, expect, sync_playwright
 
 from bench.page_audit import CHROMIUM, QUIET
 from tests.waiting import TIMEOUT_MS, TIMEOUT_SECONDS
@@ -31,6 +31,7 @@ LATER_ROWS = [  # are built like the first ones
 DROPPED_TYPES = {"stylesheet", "script", "image", "font"}
 DROPPED_PATHS = ("/icon.svg", "/first-event")  # the icon of the tab, and a question asked again
 SERIOUS = {"serious", "critical"}
+IN_ONE_PROCESS = "--in-process-gpu"  # drawing in a process of its own takes a twelfth more
 AXE_SCRIPT = Axe().axe_script
 # Rules whose every finding is milder than what fails a test are left out: they take a third of the time.
 # So are, for contrast, texts whose colours, sizes and grounds are those of a text before: the rule measures
@@ -89,7 +90,7 @@ def open_chromium() -> Iterator[Browser]:
     if not CHROMIUM.exists():
         pytest.skip(f"NO BROWSER: {CHROMIUM} is missing, so no page was looked at. apt-get install chromium")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=[*QUIET, IN_ONE_PROCESS])
         chromium.on("context", lambda context: context.set_default_timeout(TIMEOUT_MS))
         yield chromium
         chromium.close()
@@ -116,6 +117,15 @@ def sign_in(page: Page, home: str, name: str, password: str) -> None:
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Log in").click()
     page.wait_for_url(lambda url: "/login" not in url)
+
+
+def log_in_once(browser: Browser, home: str, name: str, password: str) -> StorageState:
+    """Log in and return the cookies, with which later pages begin: each login costs most of a second."""
+    context = browser.new_context()
+    sign_in(context.new_page(), home, name, password)
+    state = context.storage_state()
+    context.close()
+    return state
 
 
 def settle(page: Page) -> None:

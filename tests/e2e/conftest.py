@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext
 
-from tests.browser import LISTEN, View, listen, open_chromium, sign_in
+from tests.browser import LISTEN, View, listen, log_in_once, open_chromium
 from tests.up_process import Up, provisioned, with_demo
 
 PASSWORD = "correct horse battery"
@@ -36,12 +36,7 @@ def curators_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 
 @pytest.fixture(scope="package")
 def curators_cookies(browser: Browser, curators_server: Up) -> Any:
-    context = browser.new_context()
-    page = context.new_page()
-    sign_in(page, curators_server.first["url"], "cora", PASSWORD)
-    state = context.storage_state()
-    context.close()
-    return state
+    return log_in_once(browser, curators_server.first["url"], "cora", PASSWORD)
 
 
 @pytest.fixture(scope="package")  # no longer: its event loop would be in the way of other tests
@@ -53,16 +48,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")  # some modules have a server of their own
 def signed_in(browser: Browser, server: Up) -> Any:
     """Log in as admin and return the cookies."""
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(f"{server.first['url']}/login")
-    page.get_by_label("Username").fill("admin")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
-    page.get_by_role("heading", name="Your projects").wait_for()
-    state = context.storage_state()
-    context.close()
-    return state
+    return log_in_once(browser, server.first["url"], "admin", PASSWORD)
 
 
 @pytest.fixture(scope="module")

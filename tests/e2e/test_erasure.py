@@ -7,7 +7,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from tests.browser import check_page, settle
 from tests.databases import only_on_sqlite
@@ -26,20 +26,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     folder = prepared(tmp_path_factory.mktemp("erasing") / "data")
     with Up(folder, "--admin-password", PASSWORD, DAY1_EMBEDDER="minilm") as up:
         yield up
-
-
-@pytest.fixture(scope="module")
-def signed_in(browser: Browser, server: Up) -> Any:
-    """Log in as admin, whose only project opens at once, and return the cookies."""
-    page = browser.new_page()
-    page.goto(f"{server.first['url']}/login")
-    page.get_by_label("Username").fill("admin")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
-    page.wait_for_url("**/p/default/**")
-    state = page.context.storage_state()
-    page.close()
-    return state
 
 
 def files_with(folder: Path, word: str) -> dict[str, int]:

@@ -4,8 +4,8 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.browser import intercept_from_start, settle
-from tests.e2e.test_user_flows import PASSWORD, enter, pytestmark, server  # noqa: F401  fixtures
+from tests.browser import intercept_from_start, settle, sign_in
+from tests.e2e.test_user_flows import PASSWORD, enter, pytestmark, server, states  # noqa: F401  fixtures
 from tests.up_process import Up
 
 BACK = "You had to log in again. What you typed is back in the form; nothing was sent yet."
@@ -87,6 +87,8 @@ def test_a_draft_waits_for_its_form_in_a_page_that_is_shown_as_it_was_left(enter
 
 def test_the_way_back_after_a_logout_leads_to_the_login(enter: Any, server: Up) -> None:  # noqa: F811
     page = enter("cora", missing=True)  # what the page reads meanwhile is refused
+    page.context.clear_cookies()  # the other tests go on with them
+    sign_in(page, server.first["url"], "cora", PASSWORD)
     page.goto(f"{home(server)}facts")
     page.evaluate(SHOWN_AGAIN)
     settle(page)
@@ -108,11 +110,7 @@ def test_a_form_that_is_out_of_date_since_another_login_loses_nothing(enter: Any
     question.get_by_label("The new text").fill("A text for both.")
     other = page.context.new_page()
     page.context.clear_cookies(name="sessionid")
-    other.goto(f"{server.first['url']}/login")
-    other.get_by_label("Username").fill("cora")
-    other.get_by_label("Password").fill(PASSWORD)
-    other.get_by_role("button", name="Log in").click()
-    other.wait_for_url(lambda url: "/login" not in url)
+    sign_in(other, server.first["url"], "cora", PASSWORD)
     question.get_by_role("button", name="Replace both").click()
     expect(page.get_by_text("The form was out of date, so nothing was sent")).to_be_visible()
     expect(page.get_by_text(BACK)).to_be_hidden()
@@ -125,6 +123,7 @@ def test_a_form_that_is_out_of_date_since_another_login_loses_nothing(enter: Any
 
 def test_what_became_of_each_row_is_said_in_chinese(enter: Any, server: Up) -> None:  # noqa: F811
     page = enter("cora")
+    page.goto(home(server))
     page.locator(".bar-end summary").click()
     page.get_by_role("button", name="简体中文").click()
     expect(page.locator("html")).to_have_attribute("lang", "zh-hans")

@@ -9,7 +9,7 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import sign_in
+from tests.browser import log_in_once, sign_in
 from tests.e2e.conftest import PASSWORD
 from tests.systems import CAN_FORK
 from tests.up_process import Up, provisioned
@@ -40,12 +40,16 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
         yield up
 
 
+@pytest.fixture(scope="module")
+def cookies(browser: Browser, up: Up) -> Any:
+    return log_in_once(browser, up.first["url"], "admin", PASSWORD)
+
+
 @pytest.fixture
-def page(browser: Browser, up: Up) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    page = context.new_page()
-    sign_in(page, up.first["url"], "admin", PASSWORD)
-    yield page
+def page(browser: Browser, cookies: Any) -> Iterator[Page]:
+    size = {"width": 1280, "height": 900}
+    context = browser.new_context(viewport=size, reduced_motion="reduce", storage_state=cookies)
+    yield context.new_page()
     context.close()
 
 

@@ -14,8 +14,8 @@ from tests.browser import (
     check_page,
     intercept_from_start,
     listen,
+    log_in_once,
     settle,
-    sign_in,
 )
 from tests.e2e.key_scene import LOADED, START, late
 from tests.up_process import Up
@@ -48,16 +48,7 @@ def server(curators_server: Up) -> Up:
 @pytest.fixture(scope="module")
 def states(browser: Browser, server: Up) -> dict[str, Any]:
     """Return the cookies of both people."""
-    return {name: log_in(browser, server, name) for name in ("mira", "vera")}
-
-
-def log_in(browser: Browser, server: Up, name: str) -> Any:
-    context = browser.new_context()
-    page = context.new_page()
-    sign_in(page, server.first["url"], name, PASSWORD)
-    state = context.storage_state()
-    context.close()
-    return state
+    return {name: log_in_once(browser, server.first["url"], name, PASSWORD) for name in ("mira", "vera")}
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import LISTEN, View, check_clean, check_fits, listen, sign_in
+from tests.browser import LISTEN, View, check_clean, check_fits, listen, log_in_once
 from tests.e2e.key_scene import LOADED, START
 from tests.up_process import Up
 
@@ -46,22 +46,27 @@ def server(curators_server: Up) -> Up:
     return curators_server
 
 
+@pytest.fixture(scope="module")
+def states(browser: Browser, server: Up, curators_cookies: Any) -> dict[str, Any]:
+    """Return the cookies of both people."""
+    return {"cora": curators_cookies, "rita": log_in_once(browser, server.first["url"], "rita", PASSWORD)}
+
+
 @pytest.fixture
-def enter(browser: Browser, server: Up) -> Iterator[Any]:
-    """Log users in; check afterwards for console errors, apart from expected 404s."""
+def enter(browser: Browser, server: Up, states: dict[str, Any]) -> Iterator[Any]:
+    """Give users a window of their own; check afterwards for console errors, apart from expected 404s."""
     views: list[View] = []
 
-    def log_in(name: str, missing: bool = False, **options: Any) -> Page:
-        context = browser.new_context(viewport={"width": 1280, "height": 900}, **options)
+    def open_window(name: str, missing: bool = False, **options: Any) -> Page:
+        size = {"width": 1280, "height": 900}
+        context = browser.new_context(viewport=size, storage_state=states[name], **options)
         context.add_init_script(LISTEN)
         view = View(context.new_page())
         listen(view, missing)
         views.append(view)
-        page = view.page
-        sign_in(page, server.first["url"], name, PASSWORD)
-        return page
+        return view.page
 
-    yield log_in
+    yield open_window
     for view in views:
         # Only a test that plays a server that is gone has connections refused. Two things lead a page to the
         # login: the later one breaks off the other's way.
