@@ -184,33 +184,22 @@ def test_a_client_whose_roots_are_nonsense_or_never_come_is_answered(
 
 
 @pytest.mark.slow
-def test_the_client_says_which_session_it_serves(local_data: Path) -> None:
-    async def write(parameters: StdioServerParameters) -> Any:
-        async with Client(parameters) as client:
-            made = await client.call_tool("memory_write", {"fact_text": "One."})
-            uid = read_data(made)["fact"]["id"]
-            read = await client.call_tool("memory_get", {"fact_ids": [uid]})
-            return read_data(read)["facts"][0]["session_id"], read_data(made)["branch"]
-
-    words = ("--branch", "main", "--data-dir", str(local_data))
-    env = environment(CLAUDE_CODE_SESSION_ID="claude-1", **databases.of(local_data))
-    parameters = StdioServerParameters(command=sys.executable, args=command(*words), env=env)
-    assert asyncio.run(write(parameters)) == ("claude-1", "main")
-
-
-@pytest.mark.slow
-def test_the_session_that_it_serves_says_the_repository(tmp_path: Path) -> None:
-    async def newest(parameters: StdioServerParameters) -> list[str]:
+def test_the_client_says_which_session_it_serves_and_that_the_repository(tmp_path: Path) -> None:
+    async def newest(parameters: StdioServerParameters, session: str) -> list[str]:
         async with Client(parameters) as client:
             for text, where in (
                 ("Tills beep.", {"session_id": "other", "repository": "github.com/acme/till"}),
                 ("Shops close.", {"repository": "github.com/acme/shop"}),
             ):
-                await client.call_tool("memory_write", {"fact_text": text, **where})
+                made = await client.call_tool("memory_write", {"fact_text": text, **where})
+            assert read_data(made)["branch"] == "main"
+            if session:
+                read = await client.call_tool("memory_get", {"fact_ids": [read_data(made)["fact"]["id"]]})
+                assert read_data(read)["facts"][0]["session_id"] == session
             told = read_data(await client.call_tool("memory_context", {}))
             return [row["line"] for row in told["newest_facts"]]
 
-    words = command("--data-dir", str(provisioned(tmp_path / "data")))
+    words = command("--branch", "main", "--data-dir", str(provisioned(tmp_path / "data")))
     own = databases.of(tmp_path / "data")
     for session, lines in (
         ("claude-1", ["Shops close."]),
@@ -218,7 +207,7 @@ def test_the_session_that_it_serves_says_the_repository(tmp_path: Path) -> None:
     ):
         env = environment(CLAUDE_CODE_SESSION_ID=session, **own)
         parameters = StdioServerParameters(command=sys.executable, args=words, env=env, cwd=tmp_path)
-        assert asyncio.run(newest(parameters)) == lines
+        assert asyncio.run(newest(parameters, session)) == lines
 
 
 @pytest.fixture
