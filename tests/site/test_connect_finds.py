@@ -27,12 +27,10 @@ class Person:
         own = {"HOME": str(self.home), "XDG_STATE_HOME": "", "DAY1_DATA_DIR": ""}
         return Up(prepared(self.folder / name), "--no-worker", **own)
 
-    def day1(self, *words: str, **env: str) -> tuple[int, str, str]:
+    def day1(self, *words: str) -> tuple[int, str, str]:
         own = {"HOME": str(self.home), "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": "", "CODEX_HOME": ""}
         command = [sys.executable, str(MAIN), *words]
-        done = subprocess.run(
-            command, cwd=self.home, env=environment(**own | env), capture_output=True, text=True
-        )
+        done = subprocess.run(command, cwd=self.home, env=environment(**own), capture_output=True, text=True)
         return done.returncode, done.stdout, done.stderr
 
     def connect(self, *words: str) -> dict[str, Any]:
@@ -41,9 +39,8 @@ class Person:
         return dict(json.loads(out))
 
     def keys(self, server: Up) -> list[dict[str, Any]]:
-        env = {"DAY1_URL": server.first["url"], "DAY1_KEY": server.first["key"]}
-        rows = json.loads(self.day1("keys", "list", "--format", "json", **env)[1])["results"]
-        return [row for row in rows if row["label"] == "codex"]
+        _, body = server.get("/api/v1/keys", Authorization=f"Bearer {server.first['key']}")
+        return [row for row in json.loads(body)["results"] if row["label"] == "codex"]
 
 
 @pytest.fixture
