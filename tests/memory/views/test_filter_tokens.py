@@ -148,7 +148,7 @@ def test_an_unknown_filter_of_an_address_is_refused(maintainer: Client, facts: N
     assert lines(page) == []
     if "data-search" in page and name != "review":
         assert tokens(page) == {"colour:red": f"/p/test/{name}"}
-    for known in ("branch=main&at=1", "limit=5", "status=", ""):
+    for known in ("branch=main&at=1&limit=5&status=", ""):
         assert "There is no filter" not in text(maintainer.get(f"/p/test/{name}?{known}", follow=True))
 
 
