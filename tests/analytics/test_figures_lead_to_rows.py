@@ -21,6 +21,7 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.exceptions import IllegalTransition, NotFound
 from memory.models import Branch, Project
+from tests.amounts import take_share
 from tests.analytics.test_figures import ask, backdate, without_vectors
 from tests.memory.api.client import Api
 from tests.memory.views.conftest import curator
@@ -106,8 +107,9 @@ def is_since(row: dict[str, Any], day: datetime) -> bool:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("branch", ["main", CHILD])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", take_share(range(12), 12))
 def test_figures_are_the_rows_that_they_lead_to(
     seed: int, branch: str, api: Api, curator: Client, project: Project, actor: Actor, did: Any
 ) -> None:
@@ -137,8 +139,9 @@ def test_figures_are_the_rows_that_they_lead_to(
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("branch", ["main", CHILD])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", take_share(range(12), 12))
 def test_junk_is_stale_contradicted_doubled_or_rejected(
     seed: int, branch: str, api: Api, curator: Client, project: Project, actor: Actor, did: Any
 ) -> None:
