@@ -57,7 +57,8 @@ def test_every_page_of_a_project(open_page: Any, server: Up, addresses: dict[str
     check_page(open_page(addresses[name], shared=True), server.first["url"], name)
 
 
-@pytest.mark.parametrize("path", OUTSIDE)
+@pytest.mark.nightly
+@pytest.mark.parametrize("path", take_share(OUTSIDE, 3))
 def test_every_page_of_no_project(open_page: Any, server: Up, path: str) -> None:
     unknown = {"storage_state": {"cookies": [], "origins": []}} if path == "/login" else {}
     check_page(open_page(path, **unknown), server.first["url"], path.strip("/").replace("/", "-"))
