@@ -48,6 +48,7 @@ from memory.models import (
 )
 from tests.memory.test_projects import rows
 
+pytestmark = pytest.mark.slow
 CONSOLIDATOR = "conversations.engines.consolidation.session.SessionConsolidation"
 
 

@@ -14,6 +14,7 @@ import pytest
 from tests.up_process import ROOT, Up, environment, prepared
 from tests.waiting import TIMEOUT_SECONDS
 
+pytestmark = pytest.mark.slow
 NAME = "memory.example.org"
 SECURE = {"X-Forwarded-Proto": "https"}
 SETTINGS = {
