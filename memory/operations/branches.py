@@ -45,8 +45,8 @@ BRANCHES.show(
     Column("head", _("Commits"), "head", "number"),
     Column("ahead", _("Ahead / behind"), "ahead", "number"),
     Column("behind", head="behind"),
-    Column("head_at", _("Last change"), "last change", "time"),
-    Column("owner", _("Owner"), "owner"),
+    Column("head_at", _("Last change"), "last change", "time", tone="bare"),
+    Column("owner", _("Owner"), "owner", tone="bare"),
     Column("purpose", head="purpose"),
     Column("archived_at", head="archived", kind="time"),
 )
