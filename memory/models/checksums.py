@@ -24,38 +24,46 @@ Encoder = Callable[[Any], str]
 
 def compute_checksum(row: Any) -> int:
     """Return the checksum of a row's content, which is the same in every database."""
-    return compute_checksums([row])[0]
+    model: Any = type(row)
+    get_values, columns = list_columns(model)
+    parts = [
+        write_part(name, value, encode)
+        for (name, default, encode), value in zip(columns, get_values(row), strict=True)
+        if value != default
+    ]
+    return hash_text("".join(parts))
 
 
 def set_checksums(rows: Sequence[Any]) -> None:
     """Compute the checksums of the content of rows of one model, which every write of it ends with."""
-    for row, checksum in zip(rows, compute_checksums(rows), strict=True):
+    many = compute_checksums(rows) if len(rows) > 1 else map(compute_checksum, rows)
+    for row, checksum in zip(rows, many, strict=True):
         row.checksum = checksum
 
 
 def compute_checksums(rows: Sequence[Any]) -> list[int]:
-    """Return the checksums of rows of one model, of which there must be one."""
+    """Return the checksums of rows of one model, of which there must be one, column by column."""
     model: Any = type(rows[0])
     get_values, columns = list_columns(model)
     parts = [
-        encode_column(name, default, encode if len(values) == 1 else once_each(encode), values)
+        write_parts(name, default, encode, values)
         for (name, default, encode), values in zip(columns, read_columns(get_values, rows), strict=True)
         if len(values) > 1 or values[0] != default
     ]
     return [hash_text("".join(texts)) for texts in join_columns([[""], *parts], len(rows))]
 
 
-def encode_column(name: str, default: Any, encode: Encoder, values: Sequence[Any]) -> list[str]:
-    """Return what each value of a column is in the input of the hash."""
-    return [
-        ""
-        if value == default
-        else f"{name}!"
-        if value is None
-        # Its length before it: no two rows have the same input.
-        else f"{name}{len(text := encode(value))}:{text}"
-        for value in values
-    ]
+def write_parts(name: str, default: Any, encode: Encoder, values: Sequence[Any]) -> list[str]:
+    encode = once_each(encode)
+    return ["" if value == default else write_part(name, value, encode) for value in values]
+
+
+def write_part(name: str, value: Any, encode: Encoder) -> str:
+    """Return what the value of a column is in the input of the hash."""
+    if value is None:
+        return f"{name}!"
+    text = encode(value)
+    return f"{name}{len(text)}:{text}"  # its length before it: no two rows have the same input
 
 
 def hash_text(text: str) -> int:
