@@ -172,7 +172,11 @@ def log_line(folder: Path, url: str) -> str:
 
 def describe_start(folder: Path, url: str, host: str, made: FirstStart | None) -> str:
     """Return the text for the user, with a new login link; a server answers already meanwhile."""
-    return announcement(folder, url, host, made, is_present(), UsageEngine().list_full(), make_login_link())
+    try:
+        has_demo, full = is_present(), UsageEngine().list_full()
+    except DatabaseError:  # a damaged store is served for reading
+        has_demo, full = True, {}
+    return announcement(folder, url, host, made, has_demo, full, make_login_link())
 
 
 def make_login_link() -> str:
