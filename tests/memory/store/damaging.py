@@ -10,14 +10,15 @@ from typing import Any
 
 from django.db import connection
 
-from day1site.cli.commands.migrate_store import make_tables
 from memory.actors import Actor, local_actor
 from memory.engines.audit.trail import seal_entries
 from memory.engines.branches.manager import BranchManager
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.facts.engine import FactEngine
 from memory.models import Project
+from tests.databases import forget_permissions
 from tests.memory.erasure.helpers import write_everything
+from tests.up_process import migrated_store
 
 PAGE_BYTES = 4096
 Damage = Callable[[Path], None]
@@ -68,9 +69,10 @@ def used_store(path: Path) -> Iterator[None]:
 
 @contextmanager
 def new_store(path: Path) -> Iterator[None]:
-    """Have this process use a new store in a file."""
+    """Have this process use a new store in a file, which has the tables that a command would make."""
+    shutil.copy(migrated_store(), path)
+    forget_permissions(str(path))
     with used_store(path):
-        make_tables()
         yield
 
 
