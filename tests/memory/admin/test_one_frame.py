@@ -79,9 +79,9 @@ def test_the_settings_say_how_each_part_stands(maintainer, person, main):
         *("templates", "bundles", "imports", "webhooks", "quarantines", "erasures", "audit", "secrets"),
         "server",
     ]
-    assert (shown["keys"], shown["members"], shown["handoffs"]) == ("none", "1", "none")
-    assert shown["secrets"] == "taken out of what is written"
-    assert shown["policies"] == "main: Written at once · No approval"
+    assert (shown["keys"], shown["members"], shown["handoffs"]) == ("None", "1", "None")
+    assert shown["secrets"] == "Taken out of what is written"
+    assert shown["policies"] == "On main: Written at once · No approval"
     own = ["connections", "members", "policies", "limits", "handoffs", "templates", "bundles", "imports"]
     assert list(parts(person("viewer"))) == own
     assert parts(maintainer)["members"] == "2"
