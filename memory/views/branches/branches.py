@@ -72,12 +72,9 @@ class Branches(ActionPage, ListPage):
         if filters or self.request.GET.get("ordering"):
             return page
         others = [one for one in page.results if one.name != MAIN]
-        first = (
-            []
-            if self.request.GET.get("cursor")
-            else [branch_manager.get_branch(name=MAIN, actor=self.reader.actor)]
-        )
-        return replace(page, results=[*first, *others])
+        is_first = not self.paging()["cursor"]  # of the list, or of the file that it gives
+        main = [branch_manager.get_branch(name=MAIN, actor=self.reader.actor)] if is_first else []
+        return replace(page, results=[*main, *others])
 
     def find_values(self, name: str) -> dict[str, Any]:
         return {"parent": self.reader.branch.name, "at": self.reader.at_text}

@@ -70,6 +70,10 @@ class ShownHit:
         return cls(hit, *split_signals(hit.signals), cost, share)
 
     @property
+    def is_weak(self) -> bool:
+        return self.hit.evidence < min(least for least, _word in STRENGTHS)
+
+    @property
     def strength(self) -> Any:
         return next((word for least, word in STRENGTHS if self.hit.evidence >= least), WEAK)
 
@@ -139,12 +143,12 @@ class Search(ProjectPage):
         hits = found.hits[:NEAREST] if found.note else found.hits
         best = max((hit.score for hit in hits), default=0.0)
         shown = [ShownHit.from_hit(hit, best) for hit in hits]
-        sure = shown if found.note else [one for one in shown if one.strength != WEAK]
-        shown = [*sure, *(one for one in shown if one not in sure)]
+        sure = [one for one in shown if found.note or not one.is_weak]
+        weak = [one for one in shown if not found.note and one.is_weak]
         left = self._left_out(query, form, found) if get.get("left_out") else None
-        return {"found": found, "shown": shown, "cost": sum(one.tokens for one in shown)} | {
+        return {"found": found, "shown": [*sure, *weak], "sure": len(sure) or len(shown)} | {
+            "cost": sum(one.tokens for one in shown),
             "left_out": left,
-            "sure": len(sure) or len(shown),
         }
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

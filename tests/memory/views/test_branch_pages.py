@@ -1,5 +1,6 @@
 """The tree of branches, the page of those that are done with, and what a branch's page tells and takes."""
 
+import json
 import re
 from datetime import UTC, datetime
 from html import unescape
@@ -165,6 +166,15 @@ def test_the_list_tells_ahead_and_behind(viewer: Client, actor: Actor) -> None:
     assert "1 / 0" in shown
     assert "Ada" in shown
     assert BranchManager().get_branch(name="task/a", actor=actor).ahead == 1
+
+
+def test_the_file_of_all_branches_has_main_once(viewer: Client, project: Project) -> None:
+    main = Branch.objects.get(project=project)
+    traits = {"project": project, "head_at": main.head_at, "created_at": main.created_at}
+    names = [f"agent/{n:03}" for n in range(150)]  # more than the page of an engine
+    Branch.objects.bulk_create(Branch(name=name, parent=main, depth=1, **traits) for name in names)
+    rows = json.loads(b"".join(viewer.get("/p/test/branches?format=json").streaming_content))
+    assert [row["name"] for row in rows] == ["main", *names]
 
 
 def test_main_is_the_first_branch_of_the_first_page_alone(
