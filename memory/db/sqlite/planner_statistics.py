@@ -54,6 +54,7 @@ def seed_statistics(connection: Any) -> None:
         for table in sorted(counted & {entry[0] for entry in missing}):
             cursor.execute(f'ANALYZE "{table}"')
         cursor.execute("ANALYZE sqlite_master")  # makes the planner read them
+    correct_statistics(connection)  # of the tables that were counted
 
 
 def correct_statistics(connection: Any) -> None:
